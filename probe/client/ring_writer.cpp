@@ -20,14 +20,14 @@ bool RingWriter::push_most_slowly(wire::Event event, Phase before) {
     choose(event.time);
   else if (++events_since_; sum_.add(event))
     return true;
-  if (find_room(places_of_run() + 1, kReserved)) return tell(event, before);
+  if (find_room(places_before(event) + 1, kReserved)) return tell(event, before);
   lose(sum_.run().count + 1);
   return false;
 }
 
 bool RingWriter::tell(wire::Event event, Phase before) {
   tell_dropped(event.time, before);
-  tell_run();
+  tell_run_before(event);
   store(event);
   if (is_summing_) leave_sums_if_slow(event.time);
   if (is_summing_) sum_.begin(head_, event);
@@ -36,9 +36,9 @@ bool RingWriter::tell(wire::Event event, Phase before) {
 }
 
 void RingWriter::push_last(wire::Event event, Phase before) {
-  if (find_room(places_of_run(), kReserved)) {
+  if (find_room(places_before(event), kReserved)) {
     tell_dropped(event.time, before);
-    tell_run();
+    tell_run_before(event);
   } else {
     lose(sum_.run().count);
   }
@@ -87,9 +87,14 @@ void RingWriter::note_look(Nanoseconds now) {
   events_since_ = 0;
 }
 
-std::uint64_t RingWriter::places_of_run() const {
+std::uint64_t RingWriter::places_before(const wire::Event& event) const {
   const shm::Run& run = sum_.run();
-  return sum_.is_few() ? run.count : run.used() + std::uint64_t{1};
+  return (sum_.is_few() ? run.count : run.used() + std::uint64_t{1}) + sum_.is_due_before(event);
+}
+
+void RingWriter::tell_run_before(const wire::Event& event) {
+  tell_run();
+  if (sum_.is_due_before(event)) store(sum_.latest_step());
 }
 
 void RingWriter::tell_run() {

@@ -73,10 +73,11 @@ class RingWriter {
   [[gnu::noinline]] bool push_slowly(wire::Event event, wire::Phase before);
   [[gnu::noinline]] bool push_most_slowly(wire::Event event, wire::Phase before);
   bool tell(wire::Event event, wire::Phase before);
+  void tell_run_before(const wire::Event& event);
   void tell_run();
   void tell_dropped(wire::Nanoseconds time, wire::Phase before);
   void lose(std::uint64_t events);
-  std::uint64_t places_of_run() const;
+  std::uint64_t places_before(const wire::Event& event) const;
   bool find_room(std::uint64_t events, std::uint64_t reserved);
   void look_at_agent(std::uint64_t reserved);
   std::int64_t room() const { return static_cast<std::int64_t>(limit_ - head_); }

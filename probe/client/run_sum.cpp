@@ -5,9 +5,11 @@
 
 namespace idlewave::client {
 
+using wire::Event;
 using wire::EventKind;
 
-void RunSum::begin(std::uint64_t position, const wire::Event& event) {
+void RunSum::begin(std::uint64_t position, const Event& event) {
+  if (event.kind == EventKind::kStep || is_due_before(event)) is_step_untold_ = false;
   run_ = {.position = position, .end_ns = event.time.count()};
   until_ns_ = run_.end_ns + kLongestRun;
   run_.go_on_with(event.phase);
@@ -22,17 +24,17 @@ void RunSum::begin(std::uint64_t position, const wire::Event& event) {
 void RunSum::stop() {
   until_ns_ = kNever;
   forget_places();
-  has_step_ = false;
+  has_step_ = is_step_untold_ = false;
   run_ = {};
   shared_->put(run_);
 }
 
-bool RunSum::add(wire::Event event) {
+bool RunSum::add(Event event) {
   if (event.kind == EventKind::kSwitch) return add_phase(event);
-  return event.kind == EventKind::kStep && add_step(event.time.count());
+  return event.kind == EventKind::kStep && add_step(event);
 }
 
-bool RunSum::add_phase(wire::Event event) {
+bool RunSum::add_phase(Event event) {
   if (!is_short(event)) return false;
   std::uint8_t place = places_[static_cast<std::size_t>(run_.current())];
   if (place == kNoPlace) place = place_of_new(run_.current());
@@ -52,11 +54,13 @@ std::uint8_t RunSum::place_of_new(wire::Phase phase) {
 
 void RunSum::forget_places() { std::fill(std::begin(places_), std::end(places_), kNoPlace); }
 
-bool RunSum::add_step(std::int64_t at) {
+bool RunSum::add_step(const Event& event) {
+  const std::int64_t at = event.time.count();
   const bool is_short = at - step_ns_ < kShortStep;
   step_ns_ = at;
   if (!is_short || step_is_due_ || run_.count == 0) return false;
-  return has_step_ = true;
+  step_ = event.value;
+  return has_step_ = is_step_untold_ = true;
 }
 
 }  // namespace idlewave::client

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -26,8 +27,20 @@ class RunSum {
   void stop();
 
   /// Takes the event in. False: the event is to be told by itself, behind the run. A step that is taken in is one that
-  /// comes soon after another and has no phase in it that was told: it will never be told, and counts with the step before.
+  /// comes soon after another: unless it is_due_before() something, it counts with the step before.
   bool add(wire::Event event);
+
+  /// The latest step was taken in and goes on, and is to be told behind the run and ahead of `event`, which was not taken in:
+  /// else what is long would be told of another step, and the last step of a program not at all.
+  bool is_due_before(const wire::Event& event) const {
+    if (!is_step_untold_ || event.kind == wire::EventKind::kStep) return false;
+    const std::int64_t at = event.time.count();
+    return event.kind != wire::EventKind::kSwitch || at - run_.end_ns >= kLongPhase || at - step_ns_ >= kShortStep;
+  }
+  /// That step, as if it had begun when the run ends.
+  wire::Event latest_step() const {
+    return {wire::Nanoseconds{std::max(step_ns_, run_.end_ns)}, step_, wire::EventKind::kStep, run_.current()};
+  }
 
   /// The same where it takes no more than that: of a phase that has come before in a run that has grown long. False: call
   /// add().
@@ -45,7 +58,7 @@ class RunSum {
   std::span<const wire::Event> events() const { return {events_, run_.count}; }
 
  private:
-  bool add_step(std::int64_t at);
+  bool add_step(const wire::Event& event);
   bool add_phase(wire::Event event);
   bool is_short(wire::Event event) const {
     const std::int64_t at = event.time.count();
@@ -64,7 +77,9 @@ class RunSum {
   std::uint32_t latest_ = 0;        ///< Where time was added last.
   std::int64_t step_ns_ = 0;        ///< When the latest step began.
   bool step_is_due_ = true;         ///< The next one is to be told.
-  bool has_step_ = false;           ///< The run, that is not told.
+  std::uint64_t step_ = 0;          ///< Its number.
+  bool is_step_untold_ = false;
+  bool has_step_ = false;  ///< The run, that is not told.
   wire::Event events_[kFew];
   std::uint8_t places_[wire::kPhaseLimit] = {};  ///< By phase, of the run.
 };
