@@ -10,32 +10,11 @@ using timeline::Category;
 using timeline::Lane;
 using wire::Nanoseconds;
 
-struct Wait {
-  Nanoseconds begin{}, end{};
-};
-
 bool tells_sums(const Lane& lane, const StepCourse& course) {
   bool tells = false;
   lane.for_each_event(course.begin, course.end,
                       [&](const wire::Event& event) { tells = tells || event.kind == wire::EventKind::kSummed; });
   return tells;
-}
-
-/// Apart by more work than `tolerance`. Nothing: that is not known.
-std::optional<std::vector<Wait>> waits_in(const Lane& lane, const StepCourse& course, Nanoseconds tolerance) {
-  if (course.begin < lane.events_from() || tells_sums(lane, course)) return std::nullopt;
-  std::vector<Wait> waits;
-  Nanoseconds worked{};  // Since the latest of them.
-  lane.for_each_phase(course.begin, course.end, [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
-    begin = std::max(begin, course.begin), end = std::min(end, course.end);
-    const int category = timeline::category_of(phase);
-    if (category == int(Category::kCompute) || category == int(Category::kDelay)) worked += end - begin;
-    if (phase != wire::Phase::kWait) return;  // What starts something waits for nobody.
-    if (waits.empty() || worked > tolerance) waits.push_back({begin, end});
-    waits.back().end = end;
-    worked = {};
-  });
-  return waits;
 }
 
 StepCourse part_between(const Lane& lane, Nanoseconds begin, Nanoseconds end) {
@@ -63,9 +42,25 @@ std::vector<StepCourse> parts_of(const Lane& lane, const StepCourse& whole, std:
 
 }  // namespace
 
+std::optional<std::vector<CourseWait>> waits_in(const Lane& lane, const StepCourse& course, Nanoseconds tolerance) {
+  if (course.begin < lane.events_from() || tells_sums(lane, course)) return std::nullopt;
+  std::vector<CourseWait> waits;
+  Nanoseconds worked{};  // Since the latest of them.
+  lane.for_each_phase(course.begin, course.end, [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
+    begin = std::max(begin, course.begin), end = std::min(end, course.end);
+    const int category = timeline::category_of(phase);
+    if (category == int(Category::kCompute) || category == int(Category::kDelay)) worked += end - begin;
+    if (phase != wire::Phase::kWait) return;  // What starts something waits for nobody.
+    if (waits.empty() || worked > tolerance) waits.push_back({begin, end});
+    waits.back().end = end;
+    worked = {};
+  });
+  return waits;
+}
+
 std::vector<std::vector<StepCourse>> parts_of(const timeline::Timeline& timeline, std::span<const RankCourse> courses,
                                               Nanoseconds tolerance) {
-  std::vector<std::vector<Wait>> waits;
+  std::vector<std::vector<CourseWait>> waits;
   for (const auto& [rank, course] : courses) {
     auto its = waits_in(*timeline.lane(rank), course, tolerance);
     if (!its || its->size() < 2 || (!waits.empty() && its->size() != waits[0].size())) return {};

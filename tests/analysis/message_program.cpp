@@ -65,6 +65,7 @@ class Player {
         break;
       case Call::Kind::kReceive: {
         auto& messages = sent_[{call.peer, wire::Rank(rank)}];
+        if (call.peer == MessageProgram::kNobody) messages.push_back(mine.now);
         if (messages.empty()) return false;
         tell(rank, EventKind::kSwitch, 0, Phase::kWait);
         const wire::Nanoseconds waits =
@@ -114,7 +115,8 @@ wire::Roster MessageProgram::roster() const {
         step.push_back(std::uint32_t(roster.patterns.size()));
         roster.patterns.push_back({});
       }
-      (sends ? roster.patterns.back().to : roster.patterns.back().from).push_back(call.peer - rank);
+      auto& peers = sends ? roster.patterns.back().to : roster.patterns.back().from;
+      if (call.peer != kNobody) peers.push_back(call.peer - rank);
       receives = !sends;
     }
     roster.cycles.push_back(cycle);

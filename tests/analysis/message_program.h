@@ -13,7 +13,10 @@ struct MessageProgram {
   /// A message costs its sender, and comes so much later.
   static constexpr Nanoseconds kSending{1'000}, kFlight{20'000};
 
+  static constexpr Rank kNobody = -1;
+
   struct Call {
+    /// A message to or from nobody costs what another one costs that is there.
     enum class Kind { kWork, kSend, kReceive } kind = Kind::kWork;
     Rank peer = 0;
   };

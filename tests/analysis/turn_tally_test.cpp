@@ -131,7 +131,7 @@ Causes causes_of(const MessageProgram& program) {
 }
 
 struct Sums {
-  double waited = 0, unknown = 0, owed = 0;  ///< To the delayed one, by others.
+  double waited = 0, for_messages = 0, unknown = 0, owed = 0;  ///< To the delayed one, by others.
 };
 
 Sums sums_of(const Causes& causes, Rank late) {
@@ -140,6 +140,7 @@ Sums sums_of(const Causes& causes, Rank late) {
     Nanoseconds all = its.by_others().sum() + its.itself + its.bandwidth + its.transfer + its.unknown;
     EXPECT_EQ(its.waited, all);
     sums.waited += double(its.waited.count()), sums.unknown += double(its.unknown.count());
+    sums.for_messages += double(its.transfer.count());
   }
   sums.owed = double(causes.ranks[std::size_t(late)].costs.sum().count());
   return sums;
@@ -187,6 +188,28 @@ TEST(TurnTally, LeavesNothingUnknownOfAPipelineThereAndBack) {
     fill_work(program, dice.whole(40, 60), 0.02, dice);
     const Delay delay = any_delay(program, dice);
     expect_hardly_unknown(sums_of(causes_of(delayed(program, delay)), delay.rank), 0.02);
+    expect_true_cost(program, delay, 0);
+  }
+}
+
+/// At its ends ranks send to nobody and receive from nobody, so that all call equally often and their steps seem to have parts.
+TEST(TurnTally, LeavesNothingToMessagesOfAPipelineThereAndBackInWhichAllCallEquallyOften) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 20; ++trial) {
+    SCOPED_TRACE(trial);
+    const Rank ranks = dice.whole(4, 12);
+    MessageProgram program;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      const Rank before = rank > 0 ? rank - 1 : MessageProgram::kNobody,
+                 behind = rank + 1 < ranks ? rank + 1 : MessageProgram::kNobody;
+      program.calls.push_back(
+          {receive_from(before), work(), send_to(behind), receive_from(behind), work(), send_to(before)});
+    }
+    fill_work(program, dice.whole(40, 60), 0.02, dice);
+    const Delay delay = any_delay(program, dice);
+    const Sums sums = sums_of(causes_of(delayed(program, delay)), delay.rank);
+    expect_hardly_unknown(sums, 0.02);
+    EXPECT_LT(sums.for_messages, 0.05 * sums.waited);
     expect_true_cost(program, delay, 0);
   }
 }
@@ -251,25 +274,49 @@ TEST(TurnTally, SaysWhatADelayOfAWorkerCostsWhoseStepsBeginWithWork) {
   }
 }
 
-/// Each rank has been sent the first before its first step, in which it works, hands on, and receives the next. The first has
-/// most to do, so that all others wait each time, and never catch up with it.
+/// Each rank has been sent the first before its first step, in which it works, hands on, and receives the next.
+MessageProgram pipeline_that_works_first(Rank ranks) {
+  MessageProgram program;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    Calls& before = program.before.emplace_back();
+    Calls& calls = program.calls.emplace_back(Calls{work()});
+    if (rank + 1 < ranks) calls.push_back(send_to(rank + 1));
+    if (rank > 0) before.push_back(receive_from(rank - 1)), calls.push_back(receive_from(rank - 1));
+  }
+  return program;
+}
+
+/// The first has most to do, so that all others wait each time, and never catch up with it.
 TEST(TurnTally, SaysWhatADelayCostsInAPipelineWhoseStepsBeginWithWork) {
   Dice dice(any_seed());
   for (int trial = 0; trial < 30; ++trial) {
     SCOPED_TRACE(trial);
-    const Rank ranks = dice.whole(4, 16);
-    MessageProgram program;
-    for (Rank rank = 0; rank < ranks; ++rank) {
-      Calls& before = program.before.emplace_back();
-      Calls& calls = program.calls.emplace_back(Calls{work()});
-      if (rank + 1 < ranks) calls.push_back(send_to(rank + 1));
-      if (rank > 0) before.push_back(receive_from(rank - 1)), calls.push_back(receive_from(rank - 1));
-    }
+    MessageProgram program = pipeline_that_works_first(dice.whole(4, 16));
     fill_work(program, dice.whole(50, 80), 0.02, dice);
     for (auto& of_step : program.work[0]) of_step[0] += Nanoseconds(std::llround(0.04 * kWork));
     Delay delay = any_delay(program, dice);
     delay.rank = 0;
     expect_hardly_unknown(sums_of(causes_of(delayed(program, delay)), delay.rank), 0.02);
+    expect_true_cost(program, delay, kWork);
+  }
+}
+
+/// The first has least to do, and so on: messages are there when they are asked for, until somebody is delayed. Those behind
+/// wait for the delay once, wherever it lies in the run.
+TEST(TurnTally, SaysWhatADelayCostsInAPipelineInWhichNobodyWaitsBesides) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 30; ++trial) {
+    SCOPED_TRACE(trial);
+    const Rank ranks = dice.whole(4, 16);
+    MessageProgram program = pipeline_that_works_first(ranks);
+    fill_work(program, dice.whole(150, 600), 0.004, dice);
+    for (Rank rank = 0; rank < ranks; ++rank)
+      for (auto& of_step : program.work[std::size_t(rank)])
+        of_step[0] += Nanoseconds(std::llround(0.005 * rank * kWork));
+    Delay delay = any_delay(program, dice);
+    delay.rank = dice.whole(0, ranks - 3);
+    const Sums sums = sums_of(causes_of(delayed(program, delay)), delay.rank);
+    expect_hardly_unknown(sums, 0.02);
     expect_true_cost(program, delay, kWork);
   }
 }
