@@ -1,5 +1,6 @@
 #include "probe/mpi/watcher.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,10 +39,15 @@ struct Steps {
 
 constinit Steps steps;
 
+/// Below 0 for good once a filter of system calls has refused it. The program's errno stays as it is.
 std::int64_t processor_time() {
+  static constinit bool is_refused = false;
+  if (is_refused) return -1;
+  const int error_of_program = errno;
   timespec time{};
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return -1;
-  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+  is_refused = clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0;
+  errno = error_of_program;
+  return is_refused ? -1 : time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
 /// Of the thread that reports.

@@ -206,6 +206,11 @@ class Processes(Rough):
         self.check_steps(report, ranks)
 
     @each_mpi
+    def test_a_filter_that_refuses_the_processor_time(self, mpi):
+        """Which is asked for between two questions; errno is the program's."""
+        self.quiet(mpi, "no-clock")
+
+    @each_mpi
     def test_no_process_may_be_started(self, mpi):
         """The host starts the agent."""
         self.quiet(mpi, "no-start")

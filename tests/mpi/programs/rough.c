@@ -20,6 +20,8 @@
  *   deaf        does not care how its children end (SIGCHLD), from before MPI_Init on
  *   no-start    no process may be started, from before MPI_Init on: such a call fails
  *   no-lock     no file may be locked, from before MPI_Init on: such a call fails
+ *   no-clock    how much processor time it has used is told to nobody during its steps: such a call fails. Each rank writes how
+ *               often errno was as before behind a question (MPI_Iprobe) after a pause
  *   die         the last rank kills itself after its steps */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,6 +41,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char* mode;
@@ -173,6 +176,24 @@ static void refuse_locks(void) {
   refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
 }
 
+static void refuse_clocks(void) {
+  const int calls[] = {SYS_clock_gettime};
+  refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
+}
+
+static long questions_that_keep_errno(void) {
+  const struct timespec pause = {0, 50000};
+  long kept = 0;
+  int i, flag;
+  for (i = 0; i < 100; ++i) {
+    errno = ENOTBLK;
+    MPI_Iprobe(0, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    kept += errno == ENOTBLK;
+    nanosleep(&pause, NULL);
+  }
+  return kept;
+}
+
 static void close_all_but_sockets(void) {
   struct stat status;
   int fd;
@@ -210,6 +231,10 @@ int main(int argc, char** argv) {
   if (is("nofile")) limit(RLIMIT_NOFILE, 8);
   sum = exchange(steps);
   if (is("filter")) refuse_files_and_processes();
+  if (is("no-clock")) {
+    refuse_clocks();
+    write_file("errno", questions_that_keep_errno());
+  }
   if (strncmp(mode, "fork", 4) == 0) beside = start_child();
   if (is("stop") && rank == size - 1) be_stopped();
   sum += exchange(steps);
