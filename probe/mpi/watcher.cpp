@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <atomic>
+
 #include "probe/client/libc_parts.h"
 #include "probe/client/own_rank.h"
 #include "probe/client/precedence.h"
@@ -41,13 +43,15 @@ constinit Steps steps;
 
 /// Below 0 for good once a filter of system calls has refused it. The program's errno stays as it is.
 std::int64_t processor_time() {
-  static constinit bool is_refused = false;
-  if (is_refused) return -1;
+  static constinit std::atomic<bool> is_refused = false;
+  if (is_refused.load(std::memory_order_relaxed)) return -1;
   const int error_of_program = errno;
   timespec time{};
-  is_refused = clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0;
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0)
+    return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+  is_refused.store(true, std::memory_order_relaxed);
   errno = error_of_program;
-  return is_refused ? -1 : time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+  return -1;
 }
 
 /// Of the thread that reports.
