@@ -105,12 +105,30 @@ class PostsWhile {
   Nanoseconds in_this_, in_next_{};
 };
 
-std::vector<Rank> some_partners(const Timeline& timeline, const Partners& partners, Rank rank, Step step) {
-  std::vector<Rank> all, some;
-  partners.for_each_directly(rank, step, timeline.ranks(), [&](Rank other, Rank, WaitsFor) { all.push_back(other); });
+/// Of many.
+std::vector<Rank> some_of(const std::vector<Rank>& all) {
+  std::vector<Rank> some;
   const std::size_t each = std::max<std::size_t>(1, all.size() / kPartnersAsked);
   for (std::size_t i = 0; i < all.size(); i += each) some.push_back(all[i]);
   return some;
+}
+
+std::vector<Rank> some_partners(const Timeline& timeline, const Partners& partners, Rank rank, Step step) {
+  std::vector<Rank> all;
+  partners.for_each_directly(rank, step, timeline.ranks(), [&](Rank other, Rank, WaitsFor) { all.push_back(other); });
+  return some_of(all);
+}
+
+/// Some for whom it waits only because those whom it waits for do so as well.
+std::vector<Rank> some_behind_partners(const Timeline& timeline, const Partners& partners, Rank rank, Step step) {
+  std::vector<Rank> direct, behind;
+  partners.for_each_directly(rank, step, timeline.ranks(),
+                             [&](Rank other, Rank, WaitsFor) { direct.push_back(other); });
+  std::ranges::sort(direct);
+  partners.for_each_awaited(rank, step, timeline.ranks(), [&](Rank other, Rank) {
+    if (!std::ranges::binary_search(direct, other)) behind.push_back(other);
+  });
+  return some_of(behind);
 }
 
 /// In its step, for what partners did in their next ones.
@@ -125,6 +143,8 @@ Nanoseconds waited_for_next_step(const Timeline& timeline, const Partners& partn
     }
     if (const auto its = step_course(timeline, other, step + 1, mine.course.begin)) posts.take_in_next(its->post);
   }
+  for (const Rank other : some_behind_partners(timeline, partners, mine.rank, step))
+    if (const auto its = step_course(timeline, other, step, mine.course.begin)) posts.take_in_this(its->post);
   return posts.for_next(tolerance);
 }
 
