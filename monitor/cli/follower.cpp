@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -57,6 +58,16 @@ wire::Result<std::optional<std::vector<host::FarNode>>> far_nodes_of(const RunOp
   auto far_nodes = far_nodes_over(options.agents_over, *nodes, session);
   if (!far_nodes) return far_nodes.error();
   return FarNodes(std::move(*far_nodes));
+}
+
+/// As if nobody had caught it: in a group that nobody can continue nobody is stopped; by SIGSTOP one would be for good.
+void be_stopped() {
+  sigset_t stopping;
+  sigemptyset(&stopping);
+  sigaddset(&stopping, SIGTSTP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stopping, nullptr);  // here we stop
+  pthread_sigmask(SIG_BLOCK, &stopping, nullptr);
 }
 
 /// What it does to us is not what it does to the program.
@@ -172,7 +183,7 @@ bool Follower::obey_signals() {
       continue;
     }
     program_.pass_on(signal);
-    if (signal == SIGTSTP) raise(SIGSTOP);
+    if (signal == SIGTSTP) be_stopped();
   }
   return true;
 }

@@ -36,6 +36,26 @@ class Deaths(RunCase):
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
 
+    def test_a_stop_in_a_group_that_nobody_can_continue_stops_nobody(self):
+        takes_it = "import signal, sys; signal.signal(signal.SIGTSTP, lambda *_: sys.exit(9)); print('ready', flush=True); signal.pause()"
+        run = self.start("--", sys.executable, "-c", takes_it, start_new_session=True)
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        run.send_signal(signal.SIGTSTP)
+        try:
+            run.communicate(timeout=PATIENCE)
+        finally:
+            run.kill()
+        self.assertEqual(run.returncode, 9)
+
+    def test_a_stop_stops_us_where_somebody_can_continue(self):
+        run = self.start("--", "sh", "-c", "trap '' TSTP; echo ready; read line; exit 9", stdin=subprocess.PIPE, preexec_fn=os.setpgrp)
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        run.send_signal(signal.SIGTSTP)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(run.pid, os.WUNTRACED)[1]))
+        run.send_signal(signal.SIGCONT)
+        run.communicate(b"on\n", timeout=PATIENCE)
+        self.assertEqual(run.returncode, 9)
+
     def test_a_hangup_that_was_ignored_as_by_nohup_ends_nobody(self):
         run = self.start("--", "sh", "-c", "echo ready; sleep 0.5; exit 9", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.assertEqual(run.stdout.readline(), b"ready\n")
