@@ -168,6 +168,12 @@ void expect_true_cost(const MessageProgram& program, const Delay& delay, double 
 
 void expect_hardly_unknown(const Sums& sums, double share) { EXPECT_LT(sums.unknown, share * sums.waited); }
 
+/// Of all waiting no more than `unknown` is of unknown cause.
+void expect_known_cost(const MessageProgram& program, const Delay& delay, double unknown, double beside) {
+  expect_hardly_unknown(sums_of(causes_of(delayed(program, delay)), delay.rank), unknown);
+  expect_true_cost(program, delay, beside);
+}
+
 TEST(TurnTally, SaysWhatADelayInAPipelineCostsTheOthers) {
   Dice dice(any_seed());
   for (int trial = 0; trial < 30; ++trial) {
@@ -175,8 +181,7 @@ TEST(TurnTally, SaysWhatADelayInAPipelineCostsTheOthers) {
     MessageProgram program = pipeline(dice.whole(4, 16), false);
     fill_work(program, dice.whole(50, 80), 0.02, dice);
     const Delay delay = any_delay(program, dice);
-    expect_hardly_unknown(sums_of(causes_of(delayed(program, delay)), delay.rank), 0.01);
-    expect_true_cost(program, delay, kWork);
+    expect_known_cost(program, delay, 0.01, kWork);
   }
 }
 
@@ -187,8 +192,7 @@ TEST(TurnTally, LeavesNothingUnknownOfAPipelineThereAndBack) {
     MessageProgram program = pipeline(dice.whole(4, 12), true);
     fill_work(program, dice.whole(40, 60), 0.02, dice);
     const Delay delay = any_delay(program, dice);
-    expect_hardly_unknown(sums_of(causes_of(delayed(program, delay)), delay.rank), 0.02);
-    expect_true_cost(program, delay, 0);
+    expect_known_cost(program, delay, 0.02, 0);
   }
 }
 
@@ -296,8 +300,7 @@ TEST(TurnTally, SaysWhatADelayCostsInAPipelineWhoseStepsBeginWithWork) {
     for (auto& of_step : program.work[0]) of_step[0] += Nanoseconds(std::llround(0.04 * kWork));
     Delay delay = any_delay(program, dice);
     delay.rank = 0;
-    expect_hardly_unknown(sums_of(causes_of(delayed(program, delay)), delay.rank), 0.02);
-    expect_true_cost(program, delay, kWork);
+    expect_known_cost(program, delay, 0.02, kWork);
   }
 }
 
@@ -315,9 +318,7 @@ TEST(TurnTally, SaysWhatADelayCostsInAPipelineInWhichNobodyWaitsBesides) {
         of_step[0] += Nanoseconds(std::llround(0.005 * rank * kWork));
     Delay delay = any_delay(program, dice);
     delay.rank = dice.whole(0, ranks - 3);
-    const Sums sums = sums_of(causes_of(delayed(program, delay)), delay.rank);
-    expect_hardly_unknown(sums, 0.02);
-    expect_true_cost(program, delay, kWork);
+    expect_known_cost(program, delay, 0.02, kWork);
   }
 }
 
