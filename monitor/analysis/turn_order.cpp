@@ -24,6 +24,7 @@ constexpr Rank kRanksAsked = 64;
 constexpr double kMuch = 0.25;
 /// Of many for whom a rank waits.
 constexpr std::size_t kPartnersAsked = 64;
+/// Of a run, of which the one with most waiting is looked at more closely.
 constexpr std::size_t kStretches = 8;
 
 /// Of its waiting, how much was for what partners did in their next steps, or in later parts of the same.
@@ -105,7 +106,7 @@ class PostsWhile {
   Nanoseconds in_this_, in_next_{};
 };
 
-/// Of many.
+/// Evenly, of many.
 std::vector<Rank> some_of(const std::vector<Rank>& all) {
   std::vector<Rank> some;
   const std::size_t each = std::max<std::size_t>(1, all.size() / kPartnersAsked);
@@ -113,29 +114,29 @@ std::vector<Rank> some_of(const std::vector<Rank>& all) {
   return some;
 }
 
-std::vector<Rank> some_partners(const Timeline& timeline, const Partners& partners, Rank rank, Step step) {
+std::vector<Rank> direct_partners(const Timeline& timeline, const Partners& partners, Rank rank, Step step) {
   std::vector<Rank> all;
   partners.for_each_directly(rank, step, timeline.ranks(), [&](Rank other, Rank, WaitsFor) { all.push_back(other); });
-  return some_of(all);
+  return all;
 }
 
-/// Some for whom it waits only because those whom it waits for do so as well.
-std::vector<Rank> some_behind_partners(const Timeline& timeline, const Partners& partners, Rank rank, Step step) {
-  std::vector<Rank> direct, behind;
-  partners.for_each_directly(rank, step, timeline.ranks(),
-                             [&](Rank other, Rank, WaitsFor) { direct.push_back(other); });
+/// For whom it waits only because those whom it waits for do so as well.
+std::vector<Rank> partners_behind(const Timeline& timeline, const Partners& partners, std::vector<Rank> direct,
+                                  Rank rank, Step step) {
+  std::vector<Rank> behind;
   std::ranges::sort(direct);
   partners.for_each_awaited(rank, step, timeline.ranks(), [&](Rank other, Rank) {
     if (!std::ranges::binary_search(direct, other)) behind.push_back(other);
   });
-  return some_of(behind);
+  return behind;
 }
 
 /// In its step, for what partners did in their next ones.
 Nanoseconds waited_for_next_step(const Timeline& timeline, const Partners& partners, const RankCourse& mine, Step step,
                                  Nanoseconds tolerance) {
   PostsWhile posts({mine.course.post, mine.course.end});
-  for (const Rank other : some_partners(timeline, partners, mine.rank, step)) {
+  const std::vector<Rank> direct = direct_partners(timeline, partners, mine.rank, step);
+  for (const Rank other : some_of(direct)) {
     if (const auto its = step_course(timeline, other, step, mine.course.begin)) {
       posts.take_in_this(its->post);
       // With which an exchange goes out that is started before the work.
@@ -143,7 +144,7 @@ Nanoseconds waited_for_next_step(const Timeline& timeline, const Partners& partn
     }
     if (const auto its = step_course(timeline, other, step + 1, mine.course.begin)) posts.take_in_next(its->post);
   }
-  for (const Rank other : some_behind_partners(timeline, partners, mine.rank, step))
+  for (const Rank other : some_of(partners_behind(timeline, partners, direct, mine.rank, step)))
     if (const auto its = step_course(timeline, other, step, mine.course.begin)) posts.take_in_this(its->post);
   return posts.for_next(tolerance);
 }
@@ -154,7 +155,7 @@ Nanoseconds waited_for_next_parts(const Timeline& timeline, const Partners& part
   const auto waits = waits_in(*timeline.lane(mine.rank), mine.course, tolerance);
   if (!waits) return Nanoseconds{0};
   std::vector<PostsWhile> posts(waits->begin(), waits->end());
-  for (const Rank other : some_partners(timeline, partners, mine.rank, step)) {
+  for (const Rank other : some_of(direct_partners(timeline, partners, mine.rank, step))) {
     const Lane& lane = *timeline.lane(other);
     const auto its = step_course(timeline, other, step, mine.course.begin);
     const auto its_waits = its ? waits_in(lane, *its, tolerance) : std::nullopt;
@@ -269,7 +270,7 @@ bool long_waits_are_for_next(const Timeline& timeline, const Partners& partners,
     const Lane* lane = timeline.lane(rank);
     const auto step = lane ? step_of_long_wait(*lane) : std::nullopt;
     if (!step || partners.of_ranks->has_collectives(*step)) continue;
-    std::vector<Rank> asked = some_partners(timeline, partners, rank, *step);
+    std::vector<Rank> asked = some_of(direct_partners(timeline, partners, rank, *step));
     asked.insert(asked.begin(), rank);
     const std::vector<RankCourse> courses = courses_of(timeline, asked, *step);
     if (courses.empty() || courses[0].rank != rank || courses[0].course.waited() <= tolerance) continue;
