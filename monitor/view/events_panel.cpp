@@ -47,10 +47,12 @@ std::vector<Entry> entries(const Model& model) {
   return out;
 }
 
+int rows_below(Size screen) { return screen.rows >= 40 ? 5 : screen.rows >= 30 ? 3 : screen.rows >= 24 ? 1 : 0; }
+
 int wish(const State& state, const Model& model, const Room& room) {
   if (room.region == Region::kBeside) return std::min(kRowsBeside, room.size.rows);
-  const int rows = room.size.rows;
-  return rows >= 40 ? 5 : rows >= 30 ? 3 : rows >= 24 && !takes_row_of_events(state, model, room.size) ? 1 : 0;
+  const int rows = rows_below(room.size);
+  return give_row_to_lesson(state, model, room.size) ? rows - 1 : rows;
 }
 
 std::vector<std::string> lines_of(const Entry& entry, int columns) {
@@ -100,6 +102,12 @@ void scroll(State& state, const Model& model, int lines) {
 }
 
 }  // namespace
+
+bool give_row_to_lesson(const State& state, const Model& model, Size room) {
+  const auto& lesson = model.session.lesson;
+  const bool something_else_is_read = state.focus != kMapKey && state.focus != kLessonKey;
+  return rows_below(room) == 1 && lesson && !something_else_is_read && says_more_than_a_line(*lesson, room.columns);
+}
 
 Panel events_panel() {
   return {.key = kKey,

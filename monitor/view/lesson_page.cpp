@@ -116,11 +116,9 @@ std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room) {
   return text;
 }
 
-bool takes_row_of_events(const State& state, const Model& model, Size room) {
-  const auto& lesson = model.session.lesson;
-  if (room.rows < 24 || room.rows >= 30 || !lesson || !lesson->asks_or_tells()) return false;
-  if (state.focus != kMapKey && state.focus != kLessonKey) return false;
-  return columns_of(heading(*lesson) + lesson->now) > room.columns;
+bool says_more_than_a_line(const Lesson& lesson, int columns) {
+  const bool asks_or_tells = !lesson.expected.empty() || !lesson.verdict.empty();
+  return asks_or_tells && columns_of(heading(lesson) + lesson.now) > columns;
 }
 
 void scroll_lesson(State& state, const Model& model, Size size, int lines) {

@@ -18,9 +18,8 @@ inline constexpr PanelKey kLessonKey = U'4';
 /// asks for; the keys stay.
 std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room);
 
-/// What a lesson asks, and what it has found, takes the row that a low screen has for events where one line does not hold it, unless
-/// something else has the focus.
-bool takes_row_of_events(const State& state, const Model& model, Size room);
+/// What it asks or has found.
+bool says_more_than_a_line(const Lesson& lesson, int columns);
 
 /// Covers the screen with all of the page, as far as it has been scrolled; the last row has the keys.
 void draw_lesson_page(Canvas& canvas, const State& state, const Model& model);

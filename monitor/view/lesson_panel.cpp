@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "monitor/view/events_panel.h"
 #include "monitor/view/layout.h"
 #include "monitor/view/lesson_page.h"
 
@@ -21,7 +22,7 @@ int wish(const State& state, const Model& model, const Room& room) {
   const bool is_low = rows < 30;
   const int figures = is_low ? 0 : int(figure_lines(*model.session.lesson, room.size.columns).size());
   const int unasked = (room.region == Region::kBeside ? kMostLinesBeside
-                       : is_low ? kMostLinesIfLow + int(takes_row_of_events(state, model, room.size))
+                       : is_low ? kMostLinesIfLow + int(give_row_to_lesson(state, model, room.size))
                                 : kMostLines) +
                       figures;
   const int most = std::min(state.focus == kLessonKey ? std::max(rows / 2, unasked) : unasked, rows);

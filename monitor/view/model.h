@@ -40,8 +40,6 @@ struct Lesson {
   std::string noise;    ///< What the form for noise proposes; empty: the usual.
   std::vector<wire::LessonFigure> figures{};  ///< Once something was measured.
   std::string verdict{};                      ///< `now` without them.
-
-  bool asks_or_tells() const { return !expected.empty() || !verdict.empty(); }
 };
 
 struct Recording {
