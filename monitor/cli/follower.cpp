@@ -60,16 +60,6 @@ wire::Result<std::optional<std::vector<host::FarNode>>> far_nodes_of(const RunOp
   return FarNodes(std::move(*far_nodes));
 }
 
-/// As if nobody had caught it: in a group that nobody can continue nobody is stopped; by SIGSTOP one would be for good.
-void be_stopped() {
-  sigset_t stopping;
-  sigemptyset(&stopping);
-  sigaddset(&stopping, SIGTSTP);
-  raise(SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &stopping, nullptr);  // here we stop
-  pthread_sigmask(SIG_BLOCK, &stopping, nullptr);
-}
-
 /// What it does to us is not what it does to the program.
 bool moves_us_too(int signal) { return signal == SIGHUP || signal == SIGTSTP; }
 
@@ -183,7 +173,9 @@ bool Follower::obey_signals() {
       continue;
     }
     program_.pass_on(signal);
-    if (signal == SIGTSTP) be_stopped();
+    if (signal != SIGTSTP) continue;
+    raise(SIGTSTP);
+    process::let_act(SIGTSTP);  // here we stop
   }
   return true;
 }

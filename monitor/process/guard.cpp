@@ -108,12 +108,8 @@ void Guard::collect() {
 void Guard::stop_with_child(int signal) {
   take_terminal_back();
   const int how = signal == SIGSTOP ? SIGTSTP : signal;
-  sigset_t stopping;
-  sigemptyset(&stopping);
-  sigaddset(&stopping, how);
   ::kill(0, how);
-  ::sigprocmask(SIG_UNBLOCK, &stopping, nullptr);  // here we stop
-  ::sigprocmask(SIG_BLOCK, &stopping, nullptr);
+  let_act(how);
   terminal_.remember_modes();
   continue_child();
 }

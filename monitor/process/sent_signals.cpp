@@ -18,4 +18,12 @@ bool is_by_somebody(int signal, int code, int sender) {
   return !is_of_limits || (code == SI_USER && sender != getpid());
 }
 
+void let_act(int signal) {
+  sigset_t coming;
+  sigemptyset(&coming);
+  sigaddset(&coming, signal);
+  pthread_sigmask(SIG_UNBLOCK, &coming, nullptr);
+  pthread_sigmask(SIG_BLOCK, &coming, nullptr);
+}
+
 }  // namespace idlewave::process

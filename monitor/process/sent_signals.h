@@ -1,5 +1,5 @@
 #pragma once
-// Which of the signals that come to us are meant for what we have started.
+// Which of the signals that come to us are meant for what we have started, and how we take part in what they do.
 
 namespace idlewave::process {
 
@@ -9,5 +9,9 @@ bool is_passed_on(int signal);
 
 /// Somebody sent it, and not the kernel for a limit that we have come to. `code` and `sender` as in siginfo_t.
 bool is_by_somebody(int signal, int code, int sender);
+
+/// A signal that is blocked and has come acts now: one that stops us does, and here we go on. In a group that nobody can continue the
+/// kernel drops it.
+void let_act(int signal);
 
 }  // namespace idlewave::process
