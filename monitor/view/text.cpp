@@ -28,6 +28,11 @@ constexpr std::array<Range, 13> kSafe = {{{0x20, 0x7e},
 
 constexpr char32_t kNoBreakSpace = 0xa0;
 
+/// A space: "5.0 ± 0.1" and "51 %" are read as one.
+bool is_within_figure(std::string_view before, std::string_view after) {
+  return before.ends_with("±") || after.starts_with("±") || after.starts_with("%");
+}
+
 }  // namespace
 
 char32_t one_column(char32_t glyph) {
@@ -89,7 +94,8 @@ std::vector<std::string> wrapped(std::string_view utf8, int columns) {
   };
   while (!utf8.empty()) {
     const char32_t c = take_code_point(utf8);
-    if (c == U' ' || c == U'\n') {
+    const bool in_figure = c == U' ' && !word.empty() && is_within_figure(word, utf8);
+    if ((c == U' ' && !in_figure) || c == U'\n') {
       end_word();
       continue;
     }

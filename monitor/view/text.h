@@ -31,7 +31,7 @@ std::string shortened_inside(std::string_view utf8, int columns);
 /// With spaces at which wrapped() does not break.
 std::string unbroken(std::string_view utf8);
 
-/// Broken at spaces into lines of at most `columns` columns; a longer word is broken where it must.
+/// Broken at spaces into lines of at most `columns` columns, figures not ("5.0 ± 0.1", "51 %"); a longer word is broken where it must.
 std::vector<std::string> wrapped(std::string_view utf8, int columns);
 
 /// What stands for a glyph where only ASCII can be shown.

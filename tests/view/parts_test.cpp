@@ -75,6 +75,9 @@ TEST(Text, IsWrappedAtSpacesAndBrokenWhereItMust) {
   EXPECT_THAT(wrapped("to be or not", 5), ElementsAre("to be", "or", "not"));
   EXPECT_THAT(wrapped("abcdefgh ij", 3), ElementsAre("abc", "def", "gh", "ij"));
   EXPECT_THAT(wrapped("", 5), ElementsAre());
+  EXPECT_THAT(wrapped("measured 5.0 ± 0.1 ranks, 51 % of it", 17),
+              ElementsAre("measured", "5.0 ± 0.1 ranks,", "51 % of it"));
+  EXPECT_THAT(wrapped("5.0 ± 0.1", 4), ElementsAre("5.0 ", "± 0.", "1"));
 }
 
 TEST(Text, IsShortenedWithADotsGlyph) {
