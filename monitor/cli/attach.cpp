@@ -5,8 +5,8 @@
 #include <deque>
 #include <optional>
 
-#include "monitor/analysis/lost_ranks.h"
-#include "monitor/analysis/missing.h"
+#include "monitor/analysis/session/lost_ranks.h"
+#include "monitor/analysis/session/missing.h"
 #include "monitor/cli/joining.h"
 #include "monitor/cli/over.h"
 #include "monitor/cli/paths.h"
@@ -75,8 +75,8 @@ bool was_heard(const Monitor& monitor) { return !monitor.observer().timeline().n
 /// False with a line if anything is missing since this monitor joined. That it joined late is told, but was its
 /// operator's choice; so is a rank that was lost, of which nothing is missing.
 bool is_complete(const Monitor& monitor) {
-  const analysis::Missing missing = analysis::find_missing(monitor.observer().timeline());
-  const auto lost = analysis::find_lost_ranks(monitor.observer().timeline());
+  const analysis::session::Missing missing = analysis::session::find_missing(monitor.observer().timeline());
+  const auto lost = analysis::session::find_lost_ranks(monitor.observer().timeline());
   if (!lost.empty()) fail("lost: " + to_words(lost), 0);
   if (!missing.is_complete())
     fail((missing.has_all_since_start() ? "joined late: " : "incomplete: ") + to_words(missing), 1);

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "monitor/analysis/lost_ranks.h"
+#include "monitor/analysis/session/lost_ranks.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/progress.h"
 #include "monitor/cli/report.h"
@@ -50,7 +50,8 @@ std::string utc(std::int64_t unix_time_ns) {
 }
 
 json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents,
-              const ingest::EventCounts& counts, const timeline::Timeline& timeline, const analysis::Missing& missing) {
+              const ingest::EventCounts& counts, const timeline::Timeline& timeline,
+              const analysis::session::Missing& missing) {
   const wire::FrameLogHeader& header = reader.header();
   json object;
   object["file"] = path;
@@ -81,8 +82,8 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
 }
 
 /// For people, what is missing is one line, and who was lost.
-std::string as_lines(json object, const timeline::Timeline& timeline, const analysis::Missing& missing,
-                     const std::vector<analysis::LostRank>& lost) {
+std::string as_lines(json object, const timeline::Timeline& timeline, const analysis::session::Missing& missing,
+                     const std::vector<analysis::session::LostRank>& lost) {
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   object["lost_ranks"] = lost.empty() ? "none" : to_words(lost);
   if (object.at("recorded_at").is_null()) object["recorded_at"] = "not known";
@@ -102,8 +103,8 @@ int info(const FileOptions& options) {
   Observer observer({}, options.memory);
   observer.add(counter);
   const Contents contents = read_all(**reader, options.path, observer);
-  const analysis::Missing missing = analysis::find_missing(observer.timeline());
-  const auto lost = analysis::find_lost_ranks(observer.timeline());
+  const analysis::session::Missing missing = analysis::session::find_missing(observer.timeline());
+  const auto lost = analysis::session::find_lost_ranks(observer.timeline());
   json object = describe(options.path, **reader, contents, counter.counts(), observer.timeline(), missing);
   if (options.json) object["clocks"] = clocks_json(observer.timeline());
   const std::string text = options.json ? object.text() + "\n" : as_lines(object, observer.timeline(), missing, lost);

@@ -54,10 +54,10 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
 
 /// While it is paused, nothing is told that came later.
 view::Model Monitor::model() const {
-  const std::vector<analysis::Remark>& all = observer_->narrator().remarks();
-  std::span<const analysis::Remark> remarks = all;
+  const std::vector<analysis::session::Remark>& all = observer_->narrator().remarks();
+  std::span<const analysis::session::Remark> remarks = all;
   if (state_.paused) {
-    const auto later = std::ranges::upper_bound(all, state_.paused_at, {}, &analysis::Remark::at);
+    const auto later = std::ranges::upper_bound(all, state_.paused_at, {}, &analysis::session::Remark::at);
     remarks = remarks.first(std::size_t(later - all.begin()));
   }
   return {observer_->timeline(), observer_->findings(), remarks, info_, state_.ghost ? &observer_->ghost() : nullptr};

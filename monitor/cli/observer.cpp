@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "monitor/analysis/step_history.h"
+#include "monitor/analysis/steps/step_history.h"
 
 namespace idlewave::cli {
 namespace {
@@ -74,7 +74,7 @@ void Observer::measure_rate(Nanoseconds now) {
 /// window before the last one, or half of the run, were of an earlier program, or had less to do.
 Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const {
   if (!timeline_.ended()) return until;
-  const Nanoseconds end = std::min(until, analysis::run_end(timeline_));
+  const Nanoseconds end = std::min(until, analysis::steps::run_end(timeline_));
   const Nanoseconds stops = end - std::min(window, (end - timeline_.begin()) / 2);
   Nanoseconds in_full = end;
   for (wire::Rank rank = 0; rank < timeline_.ranks(); ++rank) {
@@ -85,9 +85,9 @@ Nanoseconds Observer::last_in_full(Nanoseconds until, Nanoseconds window) const 
   return in_full;
 }
 
-analysis::Findings Observer::find(Nanoseconds until, Nanoseconds window) const {
+analysis::session::Findings Observer::find(Nanoseconds until, Nanoseconds window) const {
   const Nanoseconds last = last_in_full(until, window);
-  return analysis::analyse(timeline_, {std::max(timeline_.begin(), last - window), last}, states_, waves_);
+  return analysis::session::analyse(timeline_, {std::max(timeline_.begin(), last - window), last}, states_, waves_);
 }
 
 void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, std::optional<Nanoseconds> past) {
@@ -98,7 +98,7 @@ void Observer::refresh(Nanoseconds now, Nanoseconds until, Nanoseconds window, s
   if (past) findings_ = find(*past, window);
   findings_.causes = causes_.observe(findings_.window);
   findings_.ground = causes_.ground();
-  if (findings_.ground.partners.unlike_counts) analysis::leave_out_steps(findings_);
+  if (findings_.ground.partners.unlike_counts) analysis::session::leave_out_steps(findings_);
   findings_.mpi = mpi_.observe(timeline_);
 }
 

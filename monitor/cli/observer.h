@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "monitor/analysis/findings.h"
-#include "monitor/analysis/ghost.h"
+#include "monitor/analysis/program/ghost.h"
+#include "monitor/analysis/session/findings.h"
 #include "monitor/ingest/ingest.h"
 #include "monitor/link/link.h"
 #include "monitor/timeline/timeline.h"
@@ -59,15 +59,15 @@ class Observer {
   void learn_ghost() { ghost_.learn(analysis::LookBudget(analysis::LookBudget::kAtOnce)); }
   bool is_learning_ghost() const { return ghost_.is_learning(); }
   /// Of the latest window that was looked at.
-  const wire::Result<analysis::Ghost>& ghost() const { return ghost_.found(); }
+  const wire::Result<analysis::program::Ghost>& ghost() const { return ghost_.found(); }
 
   timeline::Timeline& timeline() { return timeline_; }
   const timeline::Timeline& timeline() const { return timeline_; }
-  const analysis::Findings& findings() const { return findings_; }
+  const analysis::session::Findings& findings() const { return findings_; }
   /// As found at the latest look, whatever moment findings are of.
-  const std::vector<analysis::Wave>& waves() const { return waves_; }
-  const analysis::DomainStates& states() const { return states_; }
-  const analysis::Narrator& narrator() const { return narrator_; }
+  const std::vector<analysis::waves::Wave>& waves() const { return waves_; }
+  const analysis::domains::DomainStates& states() const { return states_; }
+  const analysis::session::Narrator& narrator() const { return narrator_; }
   const std::optional<wire::LessonPage>& lesson_shown() const { return lesson_.page(); }
   /// What the map's columns are locked to; 0: nothing yet.
   Nanoseconds rhythm() const { return rhythm_.step(); }
@@ -78,7 +78,7 @@ class Observer {
   Nanoseconds lag(Nanoseconds now) const;
 
  private:
-  analysis::Findings find(Nanoseconds until, Nanoseconds window) const;
+  analysis::session::Findings find(Nanoseconds until, Nanoseconds window) const;
   void learn();
   Nanoseconds last_in_full(Nanoseconds until, Nanoseconds window) const;
   void measure_rate(Nanoseconds now);
@@ -86,18 +86,18 @@ class Observer {
   timeline::Timeline timeline_;
   ingest::Ingest ingest_;
   LessonShown lesson_;
-  analysis::DomainStates states_;
-  analysis::WaveWatch wave_watch_;
-  std::vector<analysis::Wave> waves_;  ///< As found at the latest look.
-  Nanoseconds next_look_{};            ///< For waves and the rhythm; session time.
-  Nanoseconds next_lesson_{};          ///< The same, for what is learnt between looks.
+  analysis::domains::DomainStates states_;
+  analysis::waves::WaveWatch wave_watch_;
+  std::vector<analysis::waves::Wave> waves_;  ///< As found at the latest look.
+  Nanoseconds next_look_{};                   ///< For waves and the rhythm; session time.
+  Nanoseconds next_lesson_{};                 ///< The same, for what is learnt between looks.
   view::Rhythm rhythm_;
   bool saw_end_ = false;
-  analysis::Findings findings_;
-  analysis::CauseFinder causes_;
-  analysis::GhostFinder ghost_;
-  analysis::MpiUseFinder mpi_;
-  analysis::Narrator narrator_;
+  analysis::session::Findings findings_;
+  analysis::causes::CauseFinder causes_;
+  analysis::program::GhostFinder ghost_;
+  analysis::session::MpiUseFinder mpi_;
+  analysis::session::Narrator narrator_;
   std::deque<std::pair<Nanoseconds, std::uint64_t>> counts_;  ///< Events known at some moments of the last second.
   double events_per_second_ = 0;
   Nanoseconds least_transit_ = Nanoseconds::max();  ///< Smallest (received at - session time) seen.

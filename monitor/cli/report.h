@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "monitor/analysis/activity.h"
-#include "monitor/analysis/missing.h"
+#include "monitor/analysis/domains/activity.h"
+#include "monitor/analysis/session/missing.h"
 #include "monitor/timeline/timeline.h"
 #include "probe/words/window.h"
 #include "workloads/support/json.h"
@@ -15,7 +15,7 @@ namespace idlewave::cli {
 analysis::Window window_of(const timeline::Timeline& timeline, words::Fractions fractions);
 
 /// What is missing, as `report` and `info` write it.
-support::Json missing_json(const analysis::Missing& missing);
+support::Json missing_json(const analysis::session::Missing& missing);
 
 /// Whose processes died, and when; a session in which some did may be complete.
 support::Json lost_ranks_json(const timeline::Timeline& timeline);

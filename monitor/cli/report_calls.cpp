@@ -8,20 +8,20 @@
 #include <cstddef>
 #include <map>
 
-#include "monitor/analysis/calls.h"
+#include "monitor/analysis/domains/threads.h"
 #include "monitor/analysis/plural.h"
-#include "monitor/analysis/step_history.h"
-#include "monitor/analysis/threads.h"
+#include "monitor/analysis/session/calls.h"
+#include "monitor/analysis/steps/step_history.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
 namespace idlewave::cli {
 namespace {
 
-using analysis::Crossing;
-using analysis::FunctionUse;
-using analysis::Matrix;
-using analysis::Traffic;
+using analysis::session::Crossing;
+using analysis::session::FunctionUse;
+using analysis::session::Matrix;
+using analysis::session::Traffic;
 using json = support::Json;
 using timeline::Timeline;
 using wire::Nanoseconds;
@@ -108,7 +108,7 @@ std::string matrix_text(const Matrix& matrix) {
     text += fmt::format(", {} between places not known", share_text(matrix.unplaced, matrix.all));
   text += "\n";
   for (std::size_t i = 0; i < std::min(matrix.pairs.size(), kShownPairs); ++i) {
-    const analysis::PairUse& pair = matrix.pairs[i];
+    const analysis::session::PairUse& pair = matrix.pairs[i];
     text += fmt::format("  rank {} to rank {}: {}, {}{}\n", pair.from, pair.to, words::format_bytes(pair.traffic.bytes),
                         analysis::plural(pair.traffic.messages, "message"), crossing_text(pair.crosses));
   }
@@ -120,7 +120,7 @@ std::string matrix_text(const Matrix& matrix) {
 }  // namespace
 
 json functions_json(const Timeline& timeline) {
-  const std::vector<FunctionUse> functions = analysis::functions_by_time(timeline);
+  const std::vector<FunctionUse> functions = analysis::session::functions_by_time(timeline);
   if (functions.empty()) return {};
   std::map<std::string, json> columns = rank_columns(timeline);
   json list = json::array();
@@ -140,10 +140,10 @@ json functions_json(const Timeline& timeline) {
 }
 
 json matrix_json(const Timeline& timeline) {
-  const auto matrix = analysis::find_matrix(timeline);
+  const auto matrix = analysis::session::find_matrix(timeline);
   if (!matrix) return {};
   json pairs = json::array();
-  for (const analysis::PairUse& pair : matrix->pairs)
+  for (const analysis::session::PairUse& pair : matrix->pairs)
     pairs.push_back({{"from", pair.from},
                      {"to", pair.to},
                      {"messages", pair.traffic.messages},
@@ -167,7 +167,7 @@ json time_by_rank_json(const Timeline& timeline) {
                  {"wait_s", json::array()},
                  {"delay_s", json::array()},
                  {"other_s", json::array()}};
-  for (const wire::Rank rank : analysis::heard_ranks(timeline)) {
+  for (const wire::Rank rank : analysis::steps::heard_ranks(timeline)) {
     const timeline::Times times = timeline.lane(rank)->times(timeline.begin(), timeline.now());
     const auto of = [&](Category category) { return seconds(Nanoseconds(times[std::size_t(category)])); };
     object["rank"].push_back(rank);
@@ -180,9 +180,9 @@ json time_by_rank_json(const Timeline& timeline) {
 }
 
 json time_by_thread_json(const Timeline& timeline) {
-  const auto threads = analysis::thread_lane_times(timeline, {timeline.begin(), timeline.now()});
+  const auto threads = analysis::domains::thread_lane_times(timeline, {timeline.begin(), timeline.now()});
   json object;
-  for (const analysis::ThreadLaneTimes& times : threads) {
+  for (const analysis::domains::ThreadLaneTimes& times : threads) {
     object["rank"].push_back(times.thread.rank);
     object["thread"].push_back(times.thread.thread);
     object["compute_s"].push_back(seconds(times.compute));
@@ -193,9 +193,9 @@ json time_by_thread_json(const Timeline& timeline) {
 }
 
 std::string calls_text(const Timeline& timeline) {
-  const auto matrix = analysis::find_matrix(timeline);
+  const auto matrix = analysis::session::find_matrix(timeline);
   if (!matrix) return {};
-  std::string text = functions_text(analysis::functions_by_time(timeline));
+  std::string text = functions_text(analysis::session::functions_by_time(timeline));
   if (timeline.calls().is_cut()) text += "  some ranks are left out: there is no room for their sums\n";
   if (timeline.calls().unseen() > 0)
     text += fmt::format("  not counted among them: {} of other threads, which were not seen\n",

@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <array>
 
-#include "monitor/analysis/step_history.h"
+#include "monitor/analysis/steps/step_history.h"
 #include "probe/words/quantity.h"
 
 namespace idlewave::cli {
 namespace {
 
-using analysis::Cost;
-using analysis::Culprit;
-using analysis::PartnerSource;
-using analysis::RankCauses;
+using analysis::causes::Cost;
+using analysis::causes::Culprit;
+using analysis::causes::RankCauses;
+using analysis::partners::PartnerSource;
 using json = support::Json;
 using timeline::Timeline;
 using wire::Nanoseconds;
@@ -51,7 +51,7 @@ Cost beyond_the_most(const std::vector<Culprit>& culprits) {
 
 json ended_json(const RankCauses& causes) {
   json object;
-  for (const analysis::WaitEnd& end : analysis::kWaitEnds)
+  for (const analysis::causes::WaitEnd& end : analysis::causes::kWaitEnds)
     object[std::string(end.key)] = (causes.ended.*end.time).count();
   object["not_said"] = (causes.waited - causes.ended.sum()).count();
   return object;
@@ -72,10 +72,10 @@ json rank_json(Rank rank, const RankCauses& causes) {
 /// Of all ranks. In double, as a few long waits of many ranks are more nanoseconds than 64 bits hold.
 struct Total {
   double waited = 0, by_others = 0, bandwidth = 0, transfer = 0, unknown = 0;
-  std::array<double, analysis::kWaitEnds.size()> ended{};  ///< By what ended it.
+  std::array<double, analysis::causes::kWaitEnds.size()> ended{};  ///< By what ended it.
 };
 
-Total total_of(const analysis::Causes& causes) {
+Total total_of(const analysis::causes::Causes& causes) {
   Total total;
   for (const RankCauses& each : causes.ranks) {
     total.waited += double(each.waited.count());
@@ -84,13 +84,13 @@ Total total_of(const analysis::Causes& causes) {
     total.transfer += double(each.transfer.count());
     total.unknown += double(each.unknown.count());
     for (std::size_t i = 0; i < total.ended.size(); ++i)
-      total.ended[i] += double((each.ended.*analysis::kWaitEnds[i].time).count());
+      total.ended[i] += double((each.ended.*analysis::causes::kWaitEnds[i].time).count());
   }
   return total;
 }
 
 /// Those that cost others most.
-std::vector<Rank> worst_of(const analysis::Causes& causes, double least) {
+std::vector<Rank> worst_of(const analysis::causes::Causes& causes, double least) {
   std::vector<Rank> ranks;
   const auto cost = [&](Rank rank) { return causes.ranks[std::size_t(rank)].costs.sum(); };
   for (Rank rank = 0; rank < Rank(causes.ranks.size()); ++rank)
@@ -102,7 +102,7 @@ std::vector<Rank> worst_of(const analysis::Causes& causes, double least) {
 }
 
 /// The first few, and that there are more.
-std::vector<std::string> shown_offsets(const analysis::Partners& partners) {
+std::vector<std::string> shown_offsets(const analysis::partners::Partners& partners) {
   std::vector<std::string> shown;
   for (const Rank offset : partners.offsets) {
     if (shown.size() == kShownOffsets) return shown.emplace_back("..."), shown;
@@ -111,7 +111,7 @@ std::vector<std::string> shown_offsets(const analysis::Partners& partners) {
   return shown;
 }
 
-std::string parts_text(const analysis::Partners& partners) {
+std::string parts_text(const analysis::partners::Partners& partners) {
   const std::size_t parts = partners.of_ranks ? partners.of_ranks->parts() : 1;
   return parts > 1 ? fmt::format(", in one or another of {} parts of the run", parts) : "";
 }
@@ -123,7 +123,7 @@ std::string time_text(double nanoseconds) {
 /// Outside of steps too.
 double waited_in_all(const Timeline& timeline) {
   double sum = 0;
-  for (const Rank rank : analysis::heard_ranks(timeline))
+  for (const Rank rank : analysis::steps::heard_ranks(timeline))
     sum += double(timeline.lane(rank)->time_in(timeline::Category::kWait, timeline.begin(), timeline.now()).count());
   return sum;
 }
@@ -144,10 +144,10 @@ std::string ended_text(const Total& total) {
   double said = 0;
   bool names_somebody = false;
   for (std::size_t i = 0; i < total.ended.size(); ++i) {
-    const analysis::WaitEnd& end = analysis::kWaitEnds[i];
+    const analysis::causes::WaitEnd& end = analysis::causes::kWaitEnds[i];
     const double part = total.ended[i];
     said += part;
-    names_somebody |= part > 0 && end.time != &analysis::Ended::messages;
+    names_somebody |= part > 0 && end.time != &analysis::causes::Ended::messages;
     if (part > 0) parts.push_back(fmt::format("{} {:.0f} %", end.words, 100 * part / total.waited));
   }
   if (!names_somebody) return {};
@@ -156,7 +156,7 @@ std::string ended_text(const Total& total) {
   return fmt::format("  by what ended it: {}\n", fmt::join(parts, ", "));
 }
 
-const char* source_text(const analysis::Partners& partners) {
+const char* source_text(const analysis::partners::Partners& partners) {
   switch (partners.source) {
     case PartnerSource::kDeclared: return "as they say themselves (declared)";
     case PartnerSource::kPartlyDeclared:
@@ -174,7 +174,7 @@ std::string heading(bool has_names, bool is_mostly_unknown) {
 
 }  // namespace
 
-json partners_json(const analysis::Partners& partners) {
+json partners_json(const analysis::partners::Partners& partners) {
   if (partners.left_out) return partners.are_known() ? "inferred instead" : "left out";
   if (!partners.are_known()) return {};
   switch (partners.source) {
@@ -185,7 +185,7 @@ json partners_json(const analysis::Partners& partners) {
   return "inferred";
 }
 
-std::string partners_text(const analysis::Partners& partners, Rank ranks) {
+std::string partners_text(const analysis::partners::Partners& partners, Rank ranks) {
   const std::string left_out = partners.left_out
                                    ? "whom ranks say that they wait for is more than fits into the memory for the "
                                      "history: left out\n"
@@ -200,8 +200,8 @@ std::string partners_text(const analysis::Partners& partners, Rank ranks) {
   return left_out + fmt::format("ranks wait for {}, {}\n", whom, source_text(partners));
 }
 
-json causes_json(const Timeline& timeline, const analysis::CauseGround& ground) {
-  const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun, ground);
+json causes_json(const Timeline& timeline, const analysis::causes::CauseGround& ground) {
+  const analysis::causes::Causes causes = analysis::causes::find_causes(timeline, kWholeRun, ground);
   json list = json::array();
   for (Rank rank = 0; rank < Rank(causes.ranks.size()); ++rank) {
     const RankCauses& each = causes.ranks[std::size_t(rank)];
@@ -210,8 +210,8 @@ json causes_json(const Timeline& timeline, const analysis::CauseGround& ground) 
   return {{"waits_for_offsets", ground.partners.offsets}, {"ring", ground.partners.ring}, {"ranks", std::move(list)}};
 }
 
-std::string causes_text(const Timeline& timeline, const analysis::CauseGround& ground) {
-  const analysis::Causes causes = analysis::find_causes(timeline, kWholeRun, ground);
+std::string causes_text(const Timeline& timeline, const analysis::causes::CauseGround& ground) {
+  const analysis::causes::Causes causes = analysis::causes::find_causes(timeline, kWholeRun, ground);
   const Total total = total_of(causes);
   const double in_all = waited_in_all(timeline);
   if (total.waited <= 0 && in_all > 0)

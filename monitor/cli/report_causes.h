@@ -3,21 +3,21 @@
 
 #include <string>
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/causes/causes.h"
 #include "monitor/timeline/timeline.h"
 #include "workloads/support/json.h"
 
 namespace idlewave::cli {
 
 /// Of the whole run, rank by rank.
-support::Json causes_json(const timeline::Timeline& timeline, const analysis::CauseGround& ground);
+support::Json causes_json(const timeline::Timeline& timeline, const analysis::causes::CauseGround& ground);
 /// The worst few, in a short table.
-std::string causes_text(const timeline::Timeline& timeline, const analysis::CauseGround& ground);
+std::string causes_text(const timeline::Timeline& timeline, const analysis::causes::CauseGround& ground);
 
 /// Where it is known from whom ranks wait for whom: "declared", "partly declared" or "inferred"; null
 /// where it is not known.
-support::Json partners_json(const analysis::Partners& partners);
+support::Json partners_json(const analysis::partners::Partners& partners);
 /// The same in a line, with whom they wait for; empty where it is not known.
-std::string partners_text(const analysis::Partners& partners, wire::Rank ranks);
+std::string partners_text(const analysis::partners::Partners& partners, wire::Rank ranks);
 
 }  // namespace idlewave::cli

@@ -64,15 +64,15 @@ std::string clocks_in_words(const Timeline& timeline) {
   return text;
 }
 
-json blur_json(const analysis::WaveDirection& direction) {
+json blur_json(const analysis::waves::WaveDirection& direction) {
   if (!direction.blur) return {};
-  const analysis::Blur& blur = *direction.blur;
+  const analysis::waves::Blur& blur = *direction.blur;
   return {{"per_rank_s", seconds(blur.per_rank)},
           {"clock_error_s", blur.clock_error ? json(seconds(*blur.clock_error)) : json()},
           {"reason", in_words(blur)}};
 }
 
-std::string in_words(const analysis::Blur& blur) {
+std::string in_words(const analysis::waves::Blur& blur) {
   if (!blur.clock_error) return "how far the clocks of its nodes are off from each other is not known";
   return fmt::format("the front takes {} from rank to rank, and the clocks of its nodes are known to {}",
                      format_duration(blur.per_rank), format_duration(*blur.clock_error));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/waves/waves.h"
 #include "monitor/timeline/timeline.h"
 #include "workloads/support/json.h"
 
@@ -17,8 +17,8 @@ std::string clocks_text(const timeline::Timeline& timeline);
 std::string clocks_in_words(const timeline::Timeline& timeline);
 
 /// Null where the speed is known, or no front was found.
-support::Json blur_json(const analysis::WaveDirection& direction);
+support::Json blur_json(const analysis::waves::WaveDirection& direction);
 /// As a sentence goes on after "its speed is not known: ".
-std::string in_words(const analysis::Blur& blur);
+std::string in_words(const analysis::waves::Blur& blur);
 
 }  // namespace idlewave::cli

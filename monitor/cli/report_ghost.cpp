@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "monitor/analysis/ghost.h"
+#include "monitor/analysis/program/ghost.h"
 #include "monitor/model/ghost_run.h"
 #include "monitor/model/inference.h"
 #include "probe/words/quantity.h"
@@ -12,8 +12,8 @@
 namespace idlewave::cli {
 namespace {
 
-using analysis::Departure;
-using analysis::Ghost;
+using analysis::program::Departure;
+using analysis::program::Ghost;
 using json = support::Json;
 using timeline::Timeline;
 using wire::Nanoseconds;
@@ -28,17 +28,17 @@ struct Found {
   json model;
   model::Behind behind;
   Ghost ghost;
-  analysis::DepartureSums sums;
+  analysis::program::DepartureSums sums;
 };
 
 wire::Result<Found> find(const Timeline& timeline) {
-  auto program = analysis::find_program(timeline);
+  auto program = analysis::program::find_program(timeline);
   if (!program) return program.error();
   auto behind = model::behind_ghost(*program);
   if (!behind) return behind.error();
   Found found{.model = model::inference_json(*program), .behind = std::move(*behind), .ghost = {}, .sums = {}};
-  found.ghost = analysis::ghost_of(program->model(), std::move(program->steps));
-  found.sums = analysis::sum_of(found.ghost, kMostNamed);
+  found.ghost = analysis::program::ghost_of(program->model(), std::move(program->steps));
+  found.sums = analysis::program::sum_of(found.ghost, kMostNamed);
   return found;
 }
 
@@ -73,7 +73,7 @@ json steps_json(const Ghost& ghost) {
 
 json largest_json(const Found& found) {
   json list = json::array();
-  for (const analysis::LargestDeparture& each : found.sums.largest) {
+  for (const analysis::program::LargestDeparture& each : found.sums.largest) {
     json object = departure_json(each.departure);
     object["rank"] = each.rank;
     object["step"] = found.ghost.steps.numbers[each.step];
@@ -99,7 +99,7 @@ std::string departure_text(const Departure& departure) {
 std::string largest_text(const Found& found) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostInText, found.sums.largest.size()); ++i) {
-    const analysis::LargestDeparture& each = found.sums.largest[i];
+    const analysis::program::LargestDeparture& each = found.sums.largest[i];
     text += fmt::format("  rank {}, step {}, at {}: {}\n", each.rank, found.ghost.steps.numbers[each.step],
                         format_duration(found.ghost.steps.ranks[std::size_t(each.rank)][each.step].begin),
                         departure_text(each.departure));

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <optional>
 
-#include "monitor/analysis/efficiency.h"
-#include "monitor/analysis/lost_ranks.h"
-#include "monitor/analysis/missing.h"
-#include "monitor/analysis/order.h"
-#include "monitor/analysis/step_history.h"
-#include "monitor/analysis/steps.h"
-#include "monitor/analysis/summed.h"
-#include "monitor/analysis/threads.h"
-#include "monitor/analysis/wavefront.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/domains/threads.h"
+#include "monitor/analysis/domains/wavefront.h"
+#include "monitor/analysis/session/efficiency.h"
+#include "monitor/analysis/session/lost_ranks.h"
+#include "monitor/analysis/session/missing.h"
+#include "monitor/analysis/session/order.h"
+#include "monitor/analysis/session/step_times.h"
+#include "monitor/analysis/session/summed.h"
+#include "monitor/analysis/steps/step_history.h"
+#include "monitor/analysis/waves/waves.h"
 #include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
 #include "monitor/cli/report_clocks.h"
@@ -24,7 +24,7 @@ namespace {
 
 using analysis::Window;
 using json = support::Json;
-using analysis::Missing;
+using analysis::session::Missing;
 using timeline::CommandRecord;
 using timeline::Timeline;
 using wire::Nanoseconds;
@@ -43,9 +43,9 @@ json curve_json(const wire::DomainInfo& info) {
 }
 
 /// What comes after the last rank has stopped is nobody's.
-json states_json(std::span<const analysis::StateChange> changes, Nanoseconds end) {
+json states_json(std::span<const analysis::domains::StateChange> changes, Nanoseconds end) {
   json list = json::array();
-  for (const analysis::StateChange& change : changes) {
+  for (const analysis::domains::StateChange& change : changes) {
     if (change.at > end) break;
     json object = {{"at_s", seconds(change.at)}, {"state", to_words(change.state)}, {"active", change.active}};
     if (change.straggler >= 0) object["straggler"] = change.straggler;
@@ -54,9 +54,9 @@ json states_json(std::span<const analysis::StateChange> changes, Nanoseconds end
   return list;
 }
 
-json meters_json(const Timeline& timeline, const analysis::DomainActivity& activity) {
+json meters_json(const Timeline& timeline, const analysis::domains::DomainActivity& activity) {
   json list = json::array();
-  for (const analysis::MeterFigures& figures : activity.meters) {
+  for (const analysis::domains::MeterFigures& figures : activity.meters) {
     const wire::MeterInfo& info = timeline.meters()[std::size_t(figures.meter)].info;
     json meter{{"name", info.name}, {"unit", info.unit}, {"source", info.source}};
     meter["mean"] = number_if(figures.mean.has_value(), figures.mean.value_or(0));
@@ -70,8 +70,8 @@ json meters_json(const Timeline& timeline, const analysis::DomainActivity& activ
   return list;
 }
 
-json domain_json(const Timeline& timeline, const analysis::DomainActivity& activity,
-                 std::span<const analysis::StateChange> changes, Nanoseconds end) {
+json domain_json(const Timeline& timeline, const analysis::domains::DomainActivity& activity,
+                 std::span<const analysis::domains::StateChange> changes, Nanoseconds end) {
   const timeline::Domain& domain = timeline.domains()[std::size_t(activity.domain)];
   json object;
   object["id"] = activity.domain;
@@ -95,11 +95,11 @@ json domain_json(const Timeline& timeline, const analysis::DomainActivity& activ
 }
 
 json domains_json(const Timeline& timeline, Window window) {
-  analysis::DomainStates states;
+  analysis::domains::DomainStates states;
   states.follow(timeline);
-  const Nanoseconds end = analysis::run_end(timeline);
+  const Nanoseconds end = analysis::steps::run_end(timeline);
   json list = json::array();
-  for (const auto& activity : analysis::domain_activity(timeline, window, &states))
+  for (const auto& activity : analysis::domains::domain_activity(timeline, window, &states))
     list.push_back(domain_json(timeline, activity, states.changes(activity.domain), end));
   return list;
 }
@@ -107,7 +107,7 @@ json domains_json(const Timeline& timeline, Window window) {
 json value_of(const std::optional<analysis::Estimate>& estimate) { return estimate ? json(estimate->value) : json(); }
 json error_of(const std::optional<analysis::Estimate>& estimate) { return estimate ? number(estimate->error) : json(); }
 
-json edge_json(const analysis::Edge& edge) {
+json edge_json(const analysis::waves::Edge& edge) {
   return {{"speed_ranks_per_s", value_of(edge.ranks_per_s)},
           {"speed_ranks_per_s_error", error_of(edge.ranks_per_s)},
           {"ranks_per_step", value_of(edge.ranks_per_step)},
@@ -115,7 +115,7 @@ json edge_json(const analysis::Edge& edge) {
           {"points", edge.ranks_per_s ? edge.ranks_per_s->points : 0}};
 }
 
-json theory_json(const std::optional<analysis::TheorySpeed>& theory) {
+json theory_json(const std::optional<analysis::waves::TheorySpeed>& theory) {
   if (!theory) return {};
   const double d = theory->distance;
   return {{"ranks_per_step", theory->ranks_per_step},
@@ -125,37 +125,37 @@ json theory_json(const std::optional<analysis::TheorySpeed>& theory) {
           {"deviation", number(theory->deviation)}};
 }
 
-json met_json(const std::optional<analysis::WaveDirection::Met>& met) {
+json met_json(const std::optional<analysis::waves::WaveDirection::Met>& met) {
   return met ? json{{"origin_rank", met->rank}, {"origin_step", met->step}} : json();
 }
 
-json direction_json(const analysis::WaveDirection& direction) {
-  const bool is_known = direction.end != analysis::WaveEnd::kUnknown;
+json direction_json(const analysis::waves::WaveDirection& direction) {
+  const bool is_known = direction.end != analysis::waves::WaveEnd::kUnknown;
   return {{"speed_ranks_per_s", value_of(direction.leading.ranks_per_s)},
           {"ranks_per_step", value_of(direction.leading.ranks_per_step)},
           {"leading", edge_json(direction.leading)},
           {"trailing", edge_json(direction.trailing)},
           {"no_speed", blur_json(direction)},
-          {"along_no_line", analysis::runs_along_no_line(direction)},
+          {"along_no_line", analysis::waves::runs_along_no_line(direction)},
           {"theory_ranks_per_s", direction.theory ? json(direction.theory->ranks_per_s) : json()},
           {"theory", theory_json(direction.theory)},
           {"decay_s_per_rank", value_of(direction.decay_s_per_rank)},
           {"decay_s_per_rank_error", error_of(direction.decay_s_per_rank)},
           {"reach_ranks", is_known ? json(direction.reach_ranks) : json()},
-          {"end", is_known ? json(analysis::to_words(direction.end)) : json()},
+          {"end", is_known ? json(to_words(direction.end)) : json()},
           {"end_rank", direction.end_rank >= 0 ? json(direction.end_rank) : json()},
           {"met", met_json(direction.met)}};
 }
 
-json waves_json(const std::vector<analysis::Wave>& waves, bool ordered_only) {
+json waves_json(const std::vector<analysis::waves::Wave>& waves, bool ordered_only) {
   json list = json::array();
-  for (const analysis::Wave& wave : waves) {
-    if (ordered_only && wave.cause != analysis::WaveCause::kCommand) continue;
+  for (const analysis::waves::Wave& wave : waves) {
+    if (ordered_only && wave.cause != analysis::waves::WaveCause::kCommand) continue;
     list.push_back({{"origin_rank", wave.origin_rank},
                     {"origin_step", wave.origin_step == wire::kNoStep ? json() : json(wave.origin_step)},
                     {"start_s", seconds(wave.start)},
                     {"delay_s", seconds(wave.delay)},
-                    {"cause", analysis::to_words(wave.cause)},
+                    {"cause", to_words(wave.cause)},
                     {"command", wave.command},
                     {"up", direction_json(wave.up)},
                     {"down", direction_json(wave.down)}});
@@ -163,9 +163,9 @@ json waves_json(const std::vector<analysis::Wave>& waves, bool ordered_only) {
   return list;
 }
 
-json front_json(const analysis::DomainFront& front) {
+json front_json(const analysis::domains::DomainFront& front) {
   json pieces = json::array();
-  for (const analysis::FrontPiece& piece : front.pieces)
+  for (const analysis::domains::FrontPiece& piece : front.pieces)
     pieces.push_back({{"first_rank", piece.first},
                       {"last_rank", piece.last},
                       {"ranks_per_s", value_of(piece.ranks_per_s)},
@@ -177,10 +177,10 @@ json front_json(const analysis::DomainFront& front) {
 }
 
 json wavefront_json(const Timeline& timeline, Window window) {
-  const auto front = analysis::find_wavefront(timeline, window);
+  const auto front = analysis::domains::find_wavefront(timeline, window);
   if (!front) return {};
   json slopes = json::array(), domains = json::array();
-  for (const analysis::DomainFront& domain : front->domains) {
+  for (const analysis::domains::DomainFront& domain : front->domains) {
     slopes.push_back(number_if(domain.ranks_per_s != 0, domain.ranks_per_s));
     domains.push_back(front_json(domain));
   }
@@ -192,7 +192,7 @@ json wavefront_json(const Timeline& timeline, Window window) {
           {"domains", std::move(domains)}};
 }
 
-json unlike_counts_json(const std::optional<analysis::UnlikeCounts>& counts) {
+json unlike_counts_json(const std::optional<analysis::partners::UnlikeCounts>& counts) {
   if (!counts) return {};
   return {{"at_s", seconds(counts->at)},
           {"rank", counts->rank},
@@ -205,7 +205,8 @@ json unlike_counts_json(const std::optional<analysis::UnlikeCounts>& counts) {
 json order_json(const Timeline& timeline) {
   constexpr int kPoints = 33;
   json list = json::array();
-  for (const analysis::Order& order : analysis::order_over(timeline, window_of(timeline, {0, 1}), kPoints))
+  for (const analysis::session::Order& order :
+       analysis::session::order_over(timeline, window_of(timeline, {0, 1}), kPoints))
     list.push_back({{"at_s", seconds(order.at)},
                     {"parameter", order.parameter},
                     {"entropy", order.entropy},
@@ -220,8 +221,8 @@ json step_time_json(const Timeline& timeline, bool steps_go_together) {
   json list = json::array();
   for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const Window window = window_of(timeline, {double(quarter) / kQuarters, double(quarter + 1) / kQuarters});
-    const analysis::StepTimes times =
-        steps_go_together ? analysis::step_times(timeline, window) : analysis::StepTimes{};
+    const analysis::session::StepTimes times =
+        steps_go_together ? analysis::session::step_times(timeline, window) : analysis::session::StepTimes{};
     const bool any = times.steps > 0;
     list.push_back({{"from_s", seconds(window.from)},
                     {"to_s", seconds(window.to)},
@@ -236,7 +237,7 @@ json step_time_json(const Timeline& timeline, bool steps_go_together) {
   return list;
 }
 
-json threads_json(const std::optional<analysis::ThreadUse>& use) {
+json threads_json(const std::optional<analysis::domains::ThreadUse>& use) {
   if (!use) return {};
   return {{"ranks", use->ranks},
           {"most", use->most},
@@ -246,7 +247,7 @@ json threads_json(const std::optional<analysis::ThreadUse>& use) {
 }
 
 json efficiency_json(const Timeline& timeline, Window window) {
-  const auto result = analysis::efficiency(timeline, window);
+  const auto result = analysis::session::efficiency(timeline, window);
   if (!result) return {{"parallel", {}}, {"load_balance", {}}, {"communication", {}}};
   return {{"parallel", result->parallel},
           {"load_balance", number(result->load_balance)},
@@ -313,7 +314,8 @@ json loss_json(const timeline::Loss& loss) {
 json losses_json(const Timeline& timeline, const Missing& missing) {
   json list = json::array();
   for (const timeline::Loss& loss : timeline.losses()) list.push_back(loss_json(loss));
-  for (const timeline::Loss& loss : analysis::losses_of(missing, timeline.now())) list.push_back(loss_json(loss));
+  for (const timeline::Loss& loss : analysis::session::losses_of(missing, timeline.now()))
+    list.push_back(loss_json(loss));
   return list;
 }
 
@@ -321,7 +323,7 @@ json losses_json(const Timeline& timeline, const Missing& missing) {
 
 Window window_of(const Timeline& timeline, words::Fractions fractions) {
   const Nanoseconds begin = timeline.begin();
-  const double length = double((analysis::run_end(timeline) - begin).count());
+  const double length = double((analysis::steps::run_end(timeline) - begin).count());
   return {begin + Nanoseconds(std::int64_t(fractions.from * length)),
           begin + Nanoseconds(std::int64_t(fractions.to * length))};
 }
@@ -356,13 +358,13 @@ json missing_json(const Missing& missing) {
 
 json lost_ranks_json(const Timeline& timeline) {
   json list = json::array();
-  for (const analysis::LostRank& lost : analysis::find_lost_ranks(timeline))
+  for (const analysis::session::LostRank& lost : analysis::session::find_lost_ranks(timeline))
     list.push_back({{"rank", lost.rank}, {"at_s", seconds(lost.at)}});
   return list;
 }
 
 json summed_json(const Timeline& timeline) {
-  const analysis::SummedPhases summed = analysis::find_summed(timeline);
+  const analysis::session::SummedPhases summed = analysis::session::find_summed(timeline);
   return {{"phases", summed.phases}, {"rank_s", seconds(summed.time)}, {"ranks", summed.ranks}};
 }
 
@@ -375,7 +377,7 @@ json step_sources_json(const Timeline& timeline) {
 
 json report_of(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
-  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+  const analysis::causes::CauseGround ground = analysis::causes::cause_ground(timeline);
   const bool steps_go_together = !ground.partners.unlike_counts;
   json object;
   object["ranks"] = timeline.ranks();
@@ -385,24 +387,24 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   const auto forgotten = timeline.forgotten_until();
   object["details_from_s"] = forgotten ? json(seconds(*forgotten)) : json();
   object["from_s"] = number_if(!timeline.empty(), seconds(timeline.begin()));
-  object["duration_s"] = number_if(!timeline.empty(), seconds(analysis::run_end(timeline) - timeline.begin()));
+  object["duration_s"] = number_if(!timeline.empty(), seconds(analysis::steps::run_end(timeline) - timeline.begin()));
   object["events"] = timeline.events();
   object["dropped"] = timeline.dropped();
   object["summed"] = summed_json(timeline);
-  const Missing missing = analysis::find_missing(timeline);
+  const Missing missing = analysis::session::find_missing(timeline);
   object["complete"] = missing.is_complete();
   object["missing"] = missing_json(missing);
   object["lost_ranks"] = lost_ranks_json(timeline);
   object["window_s"] = {seconds(window.from), seconds(window.to)};
   object["domains"] = domains_json(timeline, window);
-  const analysis::FoundWaves waves = analysis::find_longest_waves(timeline);
+  const analysis::waves::FoundWaves waves = analysis::waves::find_longest_waves(timeline);
   object["waves"] = waves_json(waves.waves, false);
   if (waves.not_traced > 0) object["waves_not_traced"] = waves.not_traced;
   object["wavefront"] = steps_go_together ? wavefront_json(timeline, window) : json();
   object["order"] = steps_go_together ? order_json(timeline) : json::array();
   object["step_time"] = step_time_json(timeline, steps_go_together);
   object["efficiency"] = efficiency_json(timeline, window);
-  object["threads"] = threads_json(analysis::thread_use(timeline, window));
+  object["threads"] = threads_json(analysis::domains::thread_use(timeline, window));
   object["partners"] = partners_json(ground.partners);
   object["causes"] = causes_json(timeline, ground);
   object["clocks"] = clocks_json(timeline);
@@ -420,11 +422,11 @@ json lesson_finding(const Timeline& timeline, Window window, std::string_view pa
   const std::string_view section = path.substr(0, path.find('.'));
   json findings;
   if (section == "domains") findings["domains"] = domains_json(timeline, window);
-  if (section == "waves") findings["waves"] = waves_json(analysis::find_longest_waves(timeline).waves, true);
+  if (section == "waves") findings["waves"] = waves_json(analysis::waves::find_longest_waves(timeline).waves, true);
   if (section == "wavefront") findings["wavefront"] = wavefront_json(timeline, window);
   if (section == "efficiency") findings["efficiency"] = efficiency_json(timeline, window);
   if (section == "matrix") findings["matrix"] = matrix_json(timeline);
-  if (section == "threads") findings["threads"] = threads_json(analysis::thread_use(timeline, window));
+  if (section == "threads") findings["threads"] = threads_json(analysis::domains::thread_use(timeline, window));
   return findings.at(path);
 }
 

@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "monitor/analysis/efficiency.h"
-#include "monitor/analysis/lost_ranks.h"
-#include "monitor/analysis/missing.h"
-#include "monitor/analysis/order.h"
+#include "monitor/analysis/domains/threads.h"
 #include "monitor/analysis/plural.h"
-#include "monitor/analysis/step_history.h"
-#include "monitor/analysis/steps.h"
-#include "monitor/analysis/summed.h"
-#include "monitor/analysis/threads.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/session/efficiency.h"
+#include "monitor/analysis/session/lost_ranks.h"
+#include "monitor/analysis/session/missing.h"
+#include "monitor/analysis/session/order.h"
+#include "monitor/analysis/session/step_times.h"
+#include "monitor/analysis/session/summed.h"
+#include "monitor/analysis/steps/step_history.h"
+#include "monitor/analysis/waves/waves.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/report_calls.h"
 #include "monitor/cli/report_causes.h"
@@ -49,19 +49,19 @@ std::string steps_in_words(const Timeline& timeline) {
   return first == latest ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, latest);
 }
 
-std::string run_text(const Timeline& timeline, const std::optional<analysis::UnlikeCounts>& unlike) {
+std::string run_text(const Timeline& timeline, const std::optional<analysis::partners::UnlikeCounts>& unlike) {
   const Nanoseconds begin = timeline.begin();
   constexpr Nanoseconds kWorthSaying = std::chrono::milliseconds(1);  // Clocks are set by a little.
   const std::string late = begin > kWorthSaying ? " recorded from " + format_duration(begin) : "";
   const std::string steps = unlike ? "steps that differ" : steps_in_words(timeline);
   std::string text = fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"), steps,
-                                 format_duration(analysis::run_end(timeline) - begin), late,
+                                 format_duration(analysis::steps::run_end(timeline) - begin), late,
                                  plural(timeline.events(), "event"), timeline.dropped());
-  const std::string summed = to_words(analysis::find_summed(timeline));
+  const std::string summed = to_words(analysis::session::find_summed(timeline));
   if (!summed.empty()) text += summed + "\n";
-  const std::string missing = to_words(analysis::find_missing(timeline));
+  const std::string missing = to_words(analysis::session::find_missing(timeline));
   if (!missing.empty()) text += "INCOMPLETE: " + missing + "\n";
-  const std::string lost = to_words(analysis::find_lost_ranks(timeline));
+  const std::string lost = to_words(analysis::session::find_lost_ranks(timeline));
   if (!lost.empty()) text += "LOST: " + lost + "\n";
   if (unlike) text += to_words(*unlike) + "\n";
   if (const auto until = timeline.forgotten_until())
@@ -78,9 +78,9 @@ std::string energy_text(const Timeline& timeline, int meter) {
 }
 
 /// What its hardware told beside bandwidth.
-std::string meters_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
+std::string meters_text(const Timeline& timeline, const analysis::domains::DomainActivity& activity) {
   std::string text;
-  for (const analysis::MeterFigures& figures : activity.meters) {
+  for (const analysis::domains::MeterFigures& figures : activity.meters) {
     const wire::MeterInfo& info = timeline.meters()[std::size_t(figures.meter)].info;
     const std::string unit = info.unit.empty() ? "" : " " + info.unit;
     const std::string mean = figures.mean ? fmt::format("{:.4g}{} in the mean", *figures.mean, unit) : "not known";
@@ -90,7 +90,7 @@ std::string meters_text(const Timeline& timeline, const analysis::DomainActivity
   return text;
 }
 
-std::string domain_text(const Timeline& timeline, const analysis::DomainActivity& activity) {
+std::string domain_text(const Timeline& timeline, const analysis::domains::DomainActivity& activity) {
   std::string text =
       fmt::format("  {:<18} {:>5} of {} active", wire::printable(timeline.name_of_domain(activity.domain)),
                   activity.is_known ? fmt::format("{:.2f}", activity.active_mean) : "?", activity.ranks);
@@ -108,10 +108,10 @@ std::string domain_text(const Timeline& timeline, const analysis::DomainActivity
 }
 
 /// Why bandwidth is not known, or not from a better source; once for all domains of which that is true.
-std::string notes_text(const Timeline& timeline, std::span<const analysis::DomainActivity> domains) {
+std::string notes_text(const Timeline& timeline, std::span<const analysis::domains::DomainActivity> domains) {
   std::map<std::string_view, std::size_t> known;
-  std::vector<std::pair<const analysis::DomainActivity*, std::size_t>> notes;  // The first, and of how many.
-  for (const analysis::DomainActivity& each : domains) {
+  std::vector<std::pair<const analysis::domains::DomainActivity*, std::size_t>> notes;  // The first, and of how many.
+  for (const analysis::domains::DomainActivity& each : domains) {
     if (each.note.empty()) continue;
     const auto [at, is_new] = known.emplace(each.note, notes.size());
     if (is_new) notes.emplace_back(&each, 0);
@@ -128,16 +128,17 @@ std::string notes_text(const Timeline& timeline, std::span<const analysis::Domai
 
 /// As their ranks stand: nodes announce their domains in any order.
 std::string domains_text(const Timeline& timeline, Window window) {
-  analysis::DomainStates states;
+  analysis::domains::DomainStates states;
   states.follow(timeline);
-  std::vector<analysis::DomainActivity> domains = analysis::domain_activity(timeline, window, &states);
-  const auto first_rank = [&](const analysis::DomainActivity& activity) {
+  std::vector<analysis::domains::DomainActivity> domains =
+      analysis::domains::domain_activity(timeline, window, &states);
+  const auto first_rank = [&](const analysis::domains::DomainActivity& activity) {
     const std::vector<wire::Rank>& ranks = timeline.domains()[std::size_t(activity.domain)].ranks;
     return ranks.empty() ? timeline.ranks() : ranks.front();
   };
   std::ranges::stable_sort(domains, {}, first_rank);
   std::string text;
-  for (const analysis::DomainActivity& activity : domains) text += domain_text(timeline, activity);
+  for (const analysis::domains::DomainActivity& activity : domains) text += domain_text(timeline, activity);
   return text + notes_text(timeline, domains);
 }
 
@@ -160,7 +161,7 @@ std::string figure_text(const std::optional<analysis::Estimate>& estimate, const
   return fmt::format("{} ± {} {}", figure(estimate->value, 3), figure(*estimate->error, 1), unit);
 }
 
-std::string theory_text(const std::optional<analysis::TheorySpeed>& theory) {
+std::string theory_text(const std::optional<analysis::waves::TheorySpeed>& theory) {
   if (!theory) return {};
   const std::string off = theory->deviation ? fmt::format(", {} errors off", figure(*theory->deviation, 2)) : "";
   return fmt::format(" (in theory {}{})", figure(theory->ranks_per_s, 3), off);
@@ -172,13 +173,13 @@ std::string decay_text(double s_per_rank) {
   return fmt::format("{} {} per rank", lost < Nanoseconds{0} ? "gains" : "loses", format_duration(abs(lost)));
 }
 
-std::string direction_text(const char* name, const analysis::WaveDirection& direction, wire::Rank origin) {
-  const std::string end = analysis::end_in_words(direction, origin);
-  if (direction.end == analysis::WaveEnd::kUnknown) return fmt::format("    {:<4} {}\n", name, end);
+std::string direction_text(const char* name, const analysis::waves::WaveDirection& direction, wire::Rank origin) {
+  const std::string end = analysis::waves::end_in_words(direction, origin);
+  if (direction.end == analysis::waves::WaveEnd::kUnknown) return fmt::format("    {:<4} {}\n", name, end);
   std::string text = fmt::format("    {:<4} {}", name, plural(std::uint64_t(direction.reach_ranks), "rank"));
-  if (analysis::came_in_one_step(direction))
+  if (analysis::waves::came_in_one_step(direction))
     text += " in one step";
-  else if (analysis::runs_along_no_line(direction))
+  else if (analysis::waves::runs_along_no_line(direction))
     text += ", along no line of ranks";
   else if (direction.decay_s_per_rank)
     text += fmt::format(" at {}, {}{}; {}", figure_text(direction.leading.ranks_per_step, "ranks/step"),
@@ -189,16 +190,17 @@ std::string direction_text(const char* name, const analysis::WaveDirection& dire
   return text;
 }
 
-std::string wave_text(const analysis::Wave& wave) {
+std::string wave_text(const analysis::waves::Wave& wave) {
   return fmt::format("  from rank {}, step {}, at {}, {}\n", wave.origin_rank, wave.origin_step,
                      format_duration(wave.start), cause_in_words(wave, format_duration(wave.delay))) +
          direction_text("up", wave.up, wave.origin_rank) + direction_text("down", wave.down, wave.origin_rank);
 }
 
 std::string steps_text(const Timeline& timeline, Window window) {
-  const analysis::StepTimes times = analysis::step_times(timeline, window);
+  const analysis::session::StepTimes times = analysis::session::step_times(timeline, window);
   if (times.steps == 0)
-    return analysis::has_unknown_steps(timeline, window) ? "  steps of then are not kept\n" : "  no step ended\n";
+    return analysis::session::has_unknown_steps(timeline, window) ? "  steps of then are not kept\n"
+                                                                  : "  no step ended\n";
   const Nanoseconds other = times.other_mean();
   const std::string rest = other > times.mean / 200 ? " + other " + format_duration(other) : "";
   // What goes on beside the steps is what the figures above are of.
@@ -210,19 +212,19 @@ std::string steps_text(const Timeline& timeline, Window window) {
 }
 
 std::string step_sources_text(const Timeline& timeline) {
-  const std::string words = analysis::step_sources_in_words(timeline);
+  const std::string words = analysis::session::step_sources_in_words(timeline);
   return words.empty() ? "" : fmt::format("  {}\n", words);
 }
 
 std::string threads_text(const Timeline& timeline, Window window) {
-  const auto use = analysis::thread_use(timeline, window);
+  const auto use = analysis::domains::thread_use(timeline, window);
   if (!use) return {};
   return fmt::format("  of {:.0f} threads in {} {:.2f} work, {:.2f} wait or communicate, {:.2f} sleep\n", use->most,
                      plural(std::uint64_t(use->ranks), "rank"), use->working, use->calling, use->asleep);
 }
 
 std::string efficiency_text(const Timeline& timeline, Window window) {
-  const auto efficiency = analysis::efficiency(timeline, window);
+  const auto efficiency = analysis::session::efficiency(timeline, window);
   if (!efficiency) return "  parallel efficiency not known: no rank was there\n";
   const std::string balance = efficiency->load_balance
                                   ? fmt::format(" = load balance {:.0f} % x communication {:.0f} %",
@@ -234,10 +236,10 @@ std::string efficiency_text(const Timeline& timeline, Window window) {
 /// A moment's figures say little where ranks come and go: means over the window.
 std::string order_text(const Timeline& timeline, Window window) {
   constexpr int kMoments = 32;
-  const std::vector<analysis::Order> orders = analysis::order_over(timeline, window, kMoments);
+  const std::vector<analysis::session::Order> orders = analysis::session::order_over(timeline, window, kMoments);
   if (orders.empty()) return {};
   double parameter = 0, entropy = 0;
-  for (const analysis::Order& order : orders) parameter += order.parameter, entropy += order.entropy;
+  for (const analysis::session::Order& order : orders) parameter += order.parameter, entropy += order.entropy;
   const auto moments = double(orders.size());
   return fmt::format("  order {:.2f} (lockstep is 1), entropy {:.2f}\n", parameter / moments, entropy / moments);
 }
@@ -246,7 +248,7 @@ std::string order_text(const Timeline& timeline, Window window) {
 
 std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const Window window = window_of(timeline, fractions);
-  const analysis::CauseGround ground = analysis::cause_ground(timeline);
+  const analysis::causes::CauseGround ground = analysis::causes::cause_ground(timeline);
   const auto& unlike = ground.partners.unlike_counts;
   std::string text = run_text(timeline, unlike);
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
@@ -256,9 +258,9 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);
-  const auto [waves, not_traced] = analysis::find_longest_waves(timeline);
+  const auto [waves, not_traced] = analysis::waves::find_longest_waves(timeline);
   if (!unlike) text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
-  for (const analysis::Wave& wave : waves) text += wave_text(wave);
+  for (const analysis::waves::Wave& wave : waves) text += wave_text(wave);
   if (not_traced > 0)
     text += fmt::format("  and {}, none of them longer: to trace their waves, too, would take too long\n",
                         plural(std::uint64_t(not_traced), "more delay"));

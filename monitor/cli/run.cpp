@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "monitor/analysis/lost_ranks.h"
-#include "monitor/analysis/missing.h"
+#include "monitor/analysis/session/lost_ranks.h"
+#include "monitor/analysis/session/missing.h"
 #include "monitor/cli/follower.h"
 #include "monitor/cli/report.h"
 #include "monitor/cli/selftest.h"
@@ -91,9 +91,9 @@ void say_how_the_program_ended(const HostedProgram& program, bool in_silence) {
 }
 
 void say_what_is_missing(const timeline::Timeline& timeline) {
-  const analysis::Missing missing = analysis::find_missing(timeline);
+  const analysis::session::Missing missing = analysis::session::find_missing(timeline);
   if (!missing.is_complete()) fail("incomplete: " + to_words(missing), 0);
-  const auto lost = analysis::find_lost_ranks(timeline);
+  const auto lost = analysis::session::find_lost_ranks(timeline);
   if (!lost.empty()) fail("lost: " + to_words(lost), 0);
 }
 

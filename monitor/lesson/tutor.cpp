@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "monitor/analysis/plural.h"
-#include "monitor/analysis/steps.h"
+#include "monitor/analysis/session/step_times.h"
 #include "probe/words/noise.h"
 #include "probe/words/quantity.h"
 #include "probe/words/text.h"
@@ -15,7 +15,7 @@
 namespace idlewave::lesson {
 namespace {
 
-using analysis::DomainStates;
+using analysis::domains::DomainStates;
 using support::Json;
 using support::PageAfter;
 
@@ -39,8 +39,8 @@ std::string order_in_words(const wire::Command& order) {
                      words::to_words(std::get<wire::NoiseOrder>(order.order)));
 }
 
-bool has_ended(const analysis::Wave& wave) {
-  return wave.up.end != analysis::WaveEnd::kRunning && wave.down.end != analysis::WaveEnd::kRunning;
+bool has_ended(const analysis::waves::Wave& wave) {
+  return wave.up.end != analysis::waves::WaveEnd::kRunning && wave.down.end != analysis::waves::WaveEnd::kRunning;
 }
 
 std::string seconds_in_words(Nanoseconds span) {
@@ -51,9 +51,9 @@ std::string seconds_in_words(Nanoseconds span) {
 std::optional<Nanoseconds> settled_since(const DomainStates& states, int domains, Nanoseconds now) {
   Nanoseconds latest{};
   for (int domain = 0; domain < domains; ++domain) {
-    const analysis::StateChange* change = states.at(domain, now);
-    if (!change || change->state == analysis::DomainState::kDisturbed ||
-        change->state == analysis::DomainState::kBereft)
+    const analysis::domains::StateChange* change = states.at(domain, now);
+    if (!change || change->state == analysis::domains::DomainState::kDisturbed ||
+        change->state == analysis::domains::DomainState::kBereft)
       return std::nullopt;
     latest = std::max(latest, change->at);
   }
@@ -66,8 +66,9 @@ std::string out_of_lockstep(const DomainStates& states, const std::vector<int>& 
   int first = -1, others = -1;
   for (int domain = 0; domain < domains; ++domain) {
     if (!sockets.empty() && std::ranges::find(sockets, domain) == sockets.end()) continue;
-    const analysis::StateChange* change = states.at(domain, now);
-    if (change && (change->state == analysis::DomainState::kLockstep || change->state == analysis::DomainState::kAlone))
+    const analysis::domains::StateChange* change = states.at(domain, now);
+    if (change && (change->state == analysis::domains::DomainState::kLockstep ||
+                   change->state == analysis::domains::DomainState::kAlone))
       continue;
     if (first < 0) first = domain;
     ++others;
@@ -204,7 +205,7 @@ void Tutor::ordered(const wire::Command& command) {
   }
 }
 
-void Tutor::observe(const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
+void Tutor::observe(const timeline::Timeline& timeline, std::span<const analysis::waves::Wave> waves,
                     const DomainStates& states) {
   now_ = timeline.now();
   if (course_.pages.empty() || timeline.empty()) return;
@@ -230,7 +231,7 @@ std::optional<std::size_t> Tutor::skipped_page() const {
   return skipped;
 }
 
-void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
+void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::waves::Wave> waves,
                   const DomainStates& states) {
   const Page& page = course_.pages[index];
   PageRecord& record = records_[index];
@@ -239,8 +240,8 @@ void Tutor::watch(std::size_t index, const timeline::Timeline& timeline, std::sp
   if (!page.order && !record.began && index == index_) record.began = now_;
   if (!record.began) return;
   if (page.watch->program_ended) return await_end(index, timeline);
-  const auto wave =
-      std::find_if(waves.begin(), waves.end(), [&](const analysis::Wave& w) { return w.command == record.command; });
+  const auto wave = std::find_if(waves.begin(), waves.end(),
+                                 [&](const analysis::waves::Wave& w) { return w.command == record.command; });
   const bool is_calm = !page.watch->wave_ended || (wave != waves.end() && has_ended(*wave));
   if (is_calm && !record.calm_since) record.calm_since = now_;
   if (!is_calm) record.calm_since.reset();
@@ -316,7 +317,7 @@ void Tutor::measure(std::size_t index, Window window, const timeline::Timeline& 
   PageRecord& record = records_[index];
   for (const Check& check : course_.pages[index].checks) record.outcomes.push_back(measure(check, record, window));
   const bool is_blank = !record.outcomes.front().now.value;
-  record.is_gone = is_blank && analysis::has_unknown_steps(timeline, {*record.began, now_});
+  record.is_gone = is_blank && analysis::session::has_unknown_steps(timeline, {*record.began, now_});
   close(index, now_,
         record.is_gone ? fmt::format("not all is kept of the {} since then; --memory gives room",
                                      seconds_in_words(now_ - *record.began))

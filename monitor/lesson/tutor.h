@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "monitor/analysis/domain_states.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/domains/domain_states.h"
+#include "monitor/analysis/waves/waves.h"
 #include "monitor/lesson/course.h"
 #include "monitor/timeline/timeline.h"
 #include "workloads/support/json.h"
@@ -77,8 +77,8 @@ class Tutor {
   /// The program of the course has ended, and printed this; null: nothing that could be read.
   void program_ended(support::Json results);
   /// Looks at the session: after each refresh.
-  void observe(const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
-               const analysis::DomainStates& states);
+  void observe(const timeline::Timeline& timeline, std::span<const analysis::waves::Wave> waves,
+               const analysis::domains::DomainStates& states);
 
   const Course& course() const { return course_; }
   std::size_t page_index() const { return index_; }
@@ -108,8 +108,8 @@ class Tutor {
   /// The first page before this one that was left without what it asks to be ordered, or did not show its effect; nothing
   /// once this one has ended.
   std::optional<std::size_t> skipped_page() const;
-  void watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::Wave> waves,
-             const analysis::DomainStates& states);
+  void watch(std::size_t index, const timeline::Timeline& timeline, std::span<const analysis::waves::Wave> waves,
+             const analysis::domains::DomainStates& states);
   /// Until what was ordered takes effect.
   void await_effect(std::size_t index, const timeline::Timeline& timeline);
   /// Until the program has ended.

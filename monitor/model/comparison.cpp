@@ -77,12 +77,12 @@ std::vector<std::string> differences(const Figures& life, const Figures* own, co
   return lines;
 }
 
-Figures measured(const analysis::Program& program, wire::Rank ranks_per_domain, words::Fractions window) {
+Figures measured(const analysis::program::Program& program, wire::Rank ranks_per_domain, words::Fractions window) {
   const Nanoseconds begin = program.steps.begin(), length = program.steps.end() - begin;
   const auto at = [&](double fraction) { return begin + Nanoseconds(std::int64_t(fraction * double(length.count()))); };
   const double makespan = std::chrono::duration<double>(length).count();
   return {makespan, makespan / double(program.steps.steps()),
-          analysis::mean_at_work(program.steps, ranks_per_domain, at(window.from), at(window.to))};
+          analysis::program::mean_at_work(program.steps, ranks_per_domain, at(window.from), at(window.to))};
 }
 
 wire::Result<Figures> simulated(const support::Scenario& scenario, const sim::core::PhaseNoise* noise,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/analysis/program.h"
+#include "monitor/analysis/program/program.h"
 #include "probe/words/window.h"
 #include "workloads/sim/core/phase_noise.h"
 #include "workloads/support/scenario.h"
@@ -23,7 +23,7 @@ struct Figures {
 };
 
 /// `window`: fractions of the makespan.
-Figures measured(const analysis::Program& program, wire::Rank ranks_per_domain, words::Fractions window);
+Figures measured(const analysis::program::Program& program, wire::Rank ranks_per_domain, words::Fractions window);
 /// Of the scenario with this noise (null: silent). `work_in_noise`: share of the noise that is at work by the recording's
 /// word. Error: what the simulator refuses; also if `stop` ended it.
 wire::Result<Figures> simulated(const support::Scenario& scenario, const sim::core::PhaseNoise* noise,

@@ -9,10 +9,10 @@
 namespace idlewave::model {
 namespace {
 
-using analysis::Program;
+using analysis::program::Program;
 using wire::Rank;
 
-std::string curve_of(const analysis::Work::Memory& memory) {
+std::string curve_of(const analysis::steps::Work::Memory& memory) {
   std::string text;
   for (const double bandwidth : memory.curve)
     text += fmt::format("{}\"{:.0f} B/s\"", text.empty() ? "" : ", ", bandwidth);
@@ -37,7 +37,7 @@ std::string work_of(const Program& program) {
 }
 
 std::string communication_of(const Program& program) {
-  const analysis::Exchange& exchange = program.exchange;
+  const analysis::partners::Exchange& exchange = program.exchange;
   const char* const senders = exchange.rendezvous && !exchange.split
                                   ? "# Sends wait as receives do: which partners are senders makes no difference.\n"
                                   : "";
@@ -48,8 +48,8 @@ std::string communication_of(const Program& program) {
       exchange.rendezvous ? "rendezvous" : "eager", exchange.split ? "split" : "all", exchange.transfer.count());
 }
 
-std::string noise_of(const analysis::NoiseModel& noise) {
-  using Kind = analysis::NoiseModel::Kind;
+std::string noise_of(const analysis::domains::NoiseModel& noise) {
+  using Kind = analysis::domains::NoiseModel::Kind;
   const std::int64_t mean = noise.mean.count();
   switch (noise.kind) {
     case Kind::kNone: return "";
@@ -69,10 +69,10 @@ std::string noise_table(const Program& program) {
   return noise.empty() ? noise : "\n[noise]\n" + noise;
 }
 
-std::string delays_of(const Program& program, const std::vector<analysis::Hold>& holds, Rank factor) {
+std::string delays_of(const Program& program, const std::vector<analysis::program::Hold>& holds, Rank factor) {
   std::string text;
   for (Rank copy = 0; copy < factor && !holds.empty(); ++copy) {
-    for (const analysis::Hold& hold : holds) {
+    for (const analysis::program::Hold& hold : holds) {
       text += fmt::format("\n[[delay]]\nrank = {}\nstep = {}\nduration = \"{} ns\"\n",
                           std::int64_t(copy) * program.ranks() + hold.rank, hold.step, hold.duration.count());
     }

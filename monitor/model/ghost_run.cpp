@@ -27,26 +27,26 @@ class Ends final : public sim::core::Recorder {
 };
 
 /// Held where the program says so.
-wire::Result<support::Scenario> undisturbed(const analysis::Program& program) {
+wire::Result<support::Scenario> undisturbed(const analysis::program::Program& program) {
   auto scenario = support::parse_scenario(scenario_of(program, "session"), "session");
   if (!scenario) return scenario.error();
   scenario->noise = {};
   scenario->delays.clear();
-  for (const analysis::Hold& hold : program.holds)
+  for (const analysis::program::Hold& hold : program.holds)
     scenario->delays.push_back({hold.rank, wire::Step(hold.step), hold.duration});
   return scenario;
 }
 
 }  // namespace
 
-wire::Result<Behind> behind_ghost(const analysis::Program& program) {
+wire::Result<Behind> behind_ghost(const analysis::program::Program& program) {
   const auto scenario = undisturbed(program);
   if (!scenario) return scenario.error();
   if (const auto fits = sim::check_memory(*scenario, {}); !fits) return fits.error();
   Ends ends(program.ranks());
   const auto run = sim::run(*scenario, {.recorder = &ends});
   if (!run) return run.error();
-  const analysis::CommonSteps& steps = program.steps;
+  const analysis::steps::CommonSteps& steps = program.steps;
   Behind behind{.measured = steps.end() - steps.begin(), .model = {}, .ranks = {}};
   for (std::size_t rank = 0; rank < steps.ranks.size(); ++rank) {
     behind.model = std::max(behind.model, ends.of(rank));

@@ -1,9 +1,9 @@
 #pragma once
-// The ghost (analysis/ghost.h) run by itself, from the first common step to the last.
+// The ghost (analysis/program/ghost.h) run by itself, from the first common step to the last.
 
 #include <vector>
 
-#include "monitor/analysis/program.h"
+#include "monitor/analysis/program/program.h"
 
 namespace idlewave::model {
 
@@ -14,6 +14,6 @@ struct Behind {
 };
 
 /// Error: what the simulator refuses.
-wire::Result<Behind> behind_ghost(const analysis::Program& program);
+wire::Result<Behind> behind_ghost(const analysis::program::Program& program);
 
 }  // namespace idlewave::model

@@ -7,9 +7,9 @@
 namespace idlewave::model {
 namespace {
 
-using analysis::Exchange;
-using analysis::NoiseModel;
-using analysis::Program;
+using analysis::domains::NoiseModel;
+using analysis::partners::Exchange;
+using analysis::program::Program;
 using json = support::Json;
 
 /// Shares that are worth a sentence.
@@ -29,7 +29,7 @@ const char* name_of(NoiseModel::Kind kind) {
 }
 
 void add_unexplained(const Program& program, std::vector<std::string>& lines) {
-  const analysis::Unexplained& unexplained = program.unexplained;
+  const analysis::partners::Unexplained& unexplained = program.unexplained;
   if (unexplained.share < kUnexplained) return;
   std::string most;
   for (const auto& wait : unexplained.largest) {

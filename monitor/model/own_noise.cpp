@@ -5,7 +5,7 @@
 namespace idlewave::model {
 namespace {
 
-double sum(const analysis::OwnNoise& noise) {
+double sum(const analysis::domains::OwnNoise& noise) {
   double all = 0;
   for (const auto& rank : noise)
     for (const wire::Nanoseconds each : rank) all += double(each.count());
@@ -13,18 +13,18 @@ double sum(const analysis::OwnNoise& noise) {
 }
 
 /// Of `all` noise.
-double work_in(const analysis::Program& program, double all) {
+double work_in(const analysis::program::Program& program, double all) {
   double untold = sum(program.own_noise);
   for (const auto& rank : program.steps.ranks)
-    for (const analysis::RankStep& step : rank) untold -= double(step.noise.count());
+    for (const analysis::steps::RankStep& step : rank) untold -= double(step.noise.count());
   return all > 0 ? std::clamp(untold / all, 0.0, 1.0) : 0;
 }
 
 }  // namespace
 
-double work_in_own_noise(const analysis::Program& program) { return work_in(program, sum(program.own_noise)); }
+double work_in_own_noise(const analysis::program::Program& program) { return work_in(program, sum(program.own_noise)); }
 
-double work_in_all_noise(const analysis::Program& program) {
+double work_in_all_noise(const analysis::program::Program& program) {
   return work_in(program, sum(program.own_noise) + sum(program.late_messages));
 }
 
@@ -33,14 +33,14 @@ double RecordedNoise::after(wire::Rank rank, wire::Step step, double /*begin*/, 
   return std::size_t(step) < steps.size() ? std::chrono::duration<double>(steps[std::size_t(step)]).count() : 0;
 }
 
-support::Scenario with_own_delays(support::Scenario scenario, const analysis::Program& program) {
+support::Scenario with_own_delays(support::Scenario scenario, const analysis::program::Program& program) {
   scenario.delays.clear();
   const auto add = [&](wire::Rank rank, std::size_t step, wire::Nanoseconds duration) {
     if (duration.count() <= 0 || wire::Step(step) >= scenario.program.steps) return;
     for (; rank < scenario.machine.ranks; rank += program.ranks())
       scenario.delays.push_back({rank, wire::Step(step), duration});
   };
-  for (const analysis::Hold& hold : program.holds) add(hold.rank, hold.step, hold.duration);
+  for (const analysis::program::Hold& hold : program.holds) add(hold.rank, hold.step, hold.duration);
   for (wire::Rank rank = 0; rank < program.ranks(); ++rank) {
     const auto& late = program.late_messages[std::size_t(rank)];
     for (std::size_t k = 0; k < late.size(); ++k) add(rank, k + 1, late[k]);

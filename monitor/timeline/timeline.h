@@ -104,7 +104,7 @@ class Timeline {
   /// By how much the times of two ranks may be off from each other: nothing is known of their order below that. 0 on one
   /// node; nothing: not known.
   std::optional<Nanoseconds> clock_error(Rank a, Rank b) const;
-  /// Every node's stream is over. Whether it was whole: analysis/missing.h.
+  /// Every node's stream is over. Whether it was whole: analysis/session/missing.h.
   bool ended() const;
 
   /// What a node's stream has come to.

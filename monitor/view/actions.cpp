@@ -141,7 +141,7 @@ void next_wave(Turn& turn) {
   auto next = std::prev(waves.end());
   while (next != waves.begin() && next->start >= until) --next;
   if (const auto here = turn.state.cursor_time) {
-    const auto is_later = [&](const analysis::Wave& wave) {
+    const auto is_later = [&](const analysis::waves::Wave& wave) {
       return wave.start >= column * (*here / column + 1) && wave.start < until;
     };
     next = std::find_if(waves.begin(), waves.end(), is_later);

@@ -26,11 +26,11 @@ struct Entry {
   Ink ink = Ink::kText;
 };
 
-Ink ink_of(const analysis::Remark& remark) {
+Ink ink_of(const analysis::session::Remark& remark) {
   switch (remark.kind) {
-    case analysis::Remark::Kind::kDelay: return Ink::kDelay;
-    case analysis::Remark::Kind::kLoss: return Ink::kWarning;
-    case analysis::Remark::Kind::kRank: return Ink::kError;
+    case analysis::session::Remark::Kind::kDelay: return Ink::kDelay;
+    case analysis::session::Remark::Kind::kLoss: return Ink::kWarning;
+    case analysis::session::Remark::Kind::kRank: return Ink::kError;
     default: return Ink::kText;
   }
 }
@@ -38,7 +38,7 @@ Ink ink_of(const analysis::Remark& remark) {
 /// Remarks and orders of noise, in the order of time.
 std::vector<Entry> entries(const Model& model) {
   std::vector<Entry> out;
-  for (const analysis::Remark& remark : model.remarks) out.push_back({remark.at, remark.text, ink_of(remark)});
+  for (const analysis::session::Remark& remark : model.remarks) out.push_back({remark.at, remark.text, ink_of(remark)});
   for (const Noise& noise : noises(model.timeline)) {
     out.push_back({noise.from, noise.words + " began", Ink::kDelay});
     if (noise.to != Nanoseconds::max()) out.push_back({noise.to, noise.words + " is over", Ink::kDelay});

@@ -190,7 +190,7 @@ Form inject_form(Rank rank, const Model& model) {
   return {.kind = FormKind::kInject,
           .rank = rank,
           .text = words::format_duration(proposed_delay(model)),
-          .outlook = analysis::outlook(model.timeline, model.findings.domains, model.findings.ground)};
+          .outlook = analysis::program::outlook(model.timeline, model.findings.domains, model.findings.ground)};
 }
 
 void take_noise(State& state, wire::Result<wire::NoiseOrder> noise) {

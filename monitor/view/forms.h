@@ -9,7 +9,7 @@
 
 namespace idlewave::view {
 
-/// Prefilled with ten times the mean step time. Looks at the session for what a delay would do (analysis/outlook.h).
+/// Prefilled with ten times the mean step time. Looks at the session for what a delay would do (analysis/program/outlook.h).
 Form inject_form(Rank rank, const Model& model);
 /// Prefilled with the filter as it is.
 Form filter_form(const State& state);

@@ -14,7 +14,7 @@ namespace idlewave::view {
 
 namespace {
 
-using analysis::FunctionUse;
+using analysis::session::FunctionUse;
 
 constexpr PanelKey kKey = U'6';
 

@@ -10,9 +10,9 @@
 namespace idlewave::view {
 namespace {
 
-using analysis::Departure;
-using analysis::Ghost;
-using analysis::RankStep;
+using analysis::program::Departure;
+using analysis::program::Ghost;
+using analysis::steps::RankStep;
 
 /// Of a step: ordinary noise stays calm.
 constexpr float kShows = 0.05f;
@@ -114,10 +114,10 @@ std::string departure_in_words(const Ghost& ghost, Rank rank, Nanoseconds at) {
 
 std::vector<std::string> ghost_in_words(const wire::Result<Ghost>& ghost) {
   if (!ghost) return {"no ghost: " + ghost.error().message, "no ghost"};
-  const analysis::DepartureSums sums = analysis::sum_of(*ghost, 1);
+  const analysis::program::DepartureSums sums = analysis::program::sum_of(*ghost, 1);
   const std::string brief = fmt::format("ghost: {} % of the time is not the model's", to_figure(100 * sums.share));
   if (sums.largest.empty()) return {brief};
-  const analysis::LargestDeparture& most = sums.largest.front();
+  const analysis::program::LargestDeparture& most = sums.largest.front();
   return {fmt::format("{}, most by rank {}, step {}: {}", brief, most.rank, ghost->steps.numbers[most.step],
                       most_in_words(most.departure)),
           fmt::format("{}, most by rank {}", brief, most.rank), brief};

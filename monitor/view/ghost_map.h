@@ -1,10 +1,10 @@
 #pragma once
-// Where ranks leave the ghost (analysis/ghost.h), on the map instead of what they did.
+// Where ranks leave the ghost (analysis/program/ghost.h), on the map instead of what they did.
 
 #include <span>
 #include <string>
 
-#include "monitor/analysis/ghost.h"
+#include "monitor/analysis/program/ghost.h"
 #include "monitor/view/canvas.h"
 #include "monitor/view/model.h"
 #include "monitor/view/state.h"
@@ -14,7 +14,7 @@
 namespace idlewave::view {
 
 /// Null unless the map is to show it, and there is one.
-const analysis::Ghost* ghost_shown(const State& state, const Model& model);
+const analysis::program::Ghost* ghost_shown(const State& state, const Model& model);
 
 /// The largest departure of a row's ranks in a column.
 struct DepartureCell {
@@ -24,11 +24,11 @@ struct DepartureCell {
 };
 
 /// out[row * columns + column]. Departures at work stand where the rank worked, the others where it waited.
-void departures_over_time(const analysis::Ghost& ghost, std::span<const RankRange> rows, const TimeWindow& window,
-                          std::span<DepartureCell> out);
+void departures_over_time(const analysis::program::Ghost& ghost, std::span<const RankRange> rows,
+                          const TimeWindow& window, std::span<DepartureCell> out);
 /// The larger one of each step.
-void departures_over_steps(const analysis::Ghost& ghost, std::span<const RankRange> rows, const StepWindow& window,
-                           std::span<DepartureCell> out);
+void departures_over_steps(const analysis::program::Ghost& ghost, std::span<const RankRange> rows,
+                           const StepWindow& window, std::span<DepartureCell> out);
 
 Ink ink_of(const DepartureCell& cell);
 
@@ -36,10 +36,10 @@ Ink ink_of(const DepartureCell& cell);
 float later_from(int shade);
 
 /// "0.2 ms later at work, 1.2 ms later by waiting": of the step that the rank was in then; empty where it is not known.
-std::string departure_in_words(const analysis::Ghost& ghost, Rank rank, Nanoseconds at);
+std::string departure_in_words(const analysis::program::Ghost& ghost, Rank rank, Nanoseconds at);
 
 /// "ghost: 4.1 % of the time is not the model's, most by rank 7, step 50: 40 ms later at work", or why there is none;
 /// longest first.
-std::vector<std::string> ghost_in_words(const wire::Result<analysis::Ghost>& ghost);
+std::vector<std::string> ghost_in_words(const wire::Result<analysis::program::Ghost>& ghost);
 
 }  // namespace idlewave::view

@@ -120,12 +120,12 @@ class MapPainter {
   }
 
   void fill() {
-    const analysis::Ghost* ghost = ghost_shown(state_, model_);
+    const analysis::program::Ghost* ghost = ghost_shown(state_, model_);
     if (ghost != nullptr) return fill_by_ghost(*ghost);
     layout_.steps ? fill_by_steps() : fill_by_time();
   }
 
-  void fill_by_ghost(const analysis::Ghost& ghost) {
+  void fill_by_ghost(const analysis::program::Ghost& ghost) {
     const int begun = layout_.steps ? begun_steps() : begun_columns();
     std::vector<DepartureCell> cells(layout_.rows.groups.size() * static_cast<std::size_t>(layout_.map.width));
     if (layout_.steps)
@@ -213,17 +213,17 @@ class MapPainter {
   }
 
   void mark_waves() {
-    for (const analysis::Wave& wave : model_.findings.waves) {
+    for (const analysis::waves::Wave& wave : model_.findings.waves) {
       if (is_unannounced(wave.cause)) add_overlay(wave.start, wave.origin_rank, U'◆', Ink::kWaveMark);
-      for (const analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
-        if (direction->front.empty() || direction->end == analysis::WaveEnd::kRunning) continue;
-        const analysis::FrontPoint& last = direction->front.back();
+      for (const analysis::waves::WaveDirection* direction : {&wave.up, &wave.down}) {
+        if (direction->front.empty() || direction->end == analysis::waves::WaveEnd::kRunning) continue;
+        const analysis::waves::FrontPoint& last = direction->front.back();
         add_overlay(last.arrival, last.rank, U'×', Ink::kWaveMark);
       }
     }
     drawn_wave_ = wave_to_draw(layout_, state_, model_);
     if (drawn_wave_ == nullptr || layout_.rows.groups.size() < kGroupsForAFront) return;
-    for (const analysis::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down})
+    for (const analysis::waves::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down})
       for (std::size_t i = 0; i + 1 < direction->front.size(); ++i)
         add_overlay(direction->front[i].arrival, direction->front[i].rank, direction->sign > 0 ? U'╲' : U'╱',
                     Ink::kWaveMark);
@@ -232,9 +232,9 @@ class MapPainter {
   /// How far and how fast, beside the middle of the front: before it, where the map is calm, if there is room.
   void label_fronts() {
     if (drawn_wave_ == nullptr || layout_.rows.groups.size() < kGroupsForAFront) return;
-    for (const analysis::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down}) {
+    for (const analysis::waves::WaveDirection* direction : {&drawn_wave_->up, &drawn_wave_->down}) {
       if (direction->front.size() < kRanksOfALabelledFront) continue;
-      const analysis::FrontPoint& middle = direction->front[direction->front.size() / 2];
+      const analysis::waves::FrontPoint& middle = direction->front[direction->front.size() / 2];
       const auto x = column_of(layout_, timeline_, middle.rank, middle.arrival);
       const int y = line_of(group_of(layout_.rows, middle.rank));
       const std::string words = " " + front_in_words(*direction) + " ";
@@ -345,7 +345,7 @@ class MapPainter {
   Grid grid_;
   Grid threads_;  ///< Of layout.rows.threads.
   std::vector<Overlay> overlays_;
-  const analysis::Wave* drawn_wave_ = nullptr;
+  const analysis::waves::Wave* drawn_wave_ = nullptr;
 };
 
 }  // namespace

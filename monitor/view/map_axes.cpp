@@ -101,7 +101,7 @@ std::string in_words(const timeline::Shares& s) {
 }
 
 std::string words_at(const Layout& layout, const State& state, const Model& model) {
-  const analysis::Ghost* ghost = ghost_shown(state, model);
+  const analysis::program::Ghost* ghost = ghost_shown(state, model);
   if (ghost == nullptr) return in_words(shares_at(layout, state, model));
   const std::string words = departure_in_words(*ghost, state.cursor_rank, *state.cursor_time);
   return words.empty() ? "not known of the model" : words;

@@ -13,10 +13,10 @@ namespace idlewave::view {
 
 namespace {
 
-using analysis::Crossing;
-using analysis::Matrix;
-using analysis::PairUse;
-using analysis::Traffic;
+using analysis::session::Crossing;
+using analysis::session::Matrix;
+using analysis::session::PairUse;
+using analysis::session::Traffic;
 
 constexpr PanelKey kKey = U'7';
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "monitor/analysis/findings.h"
-#include "monitor/analysis/ghost.h"
+#include "monitor/analysis/program/ghost.h"
+#include "monitor/analysis/session/findings.h"
 #include "monitor/timeline/timeline.h"
 #include "probe/wire/no_command.h"
 
@@ -83,10 +83,12 @@ inline bool may_hold(const SessionInfo& session) {
 /// References are to live at least as long as the call that gets the model.
 struct Model {
   const timeline::Timeline& timeline;
-  const analysis::Findings& findings;         ///< May be older than the timeline: numbers sit still between refreshes.
-  std::span<const analysis::Remark> remarks;  ///< Narrator::remarks(), oldest first.
+  /// May be older than the timeline: numbers sit still between refreshes.
+  const analysis::session::Findings& findings;
+  std::span<const analysis::session::Remark> remarks;  ///< Narrator::remarks(), oldest first.
   const SessionInfo& session;
-  const wire::Result<analysis::Ghost>* ghost = nullptr;  ///< Of what the map shows; null where nobody asked for it.
+  /// Of what the map shows; null where nobody asked for it.
+  const wire::Result<analysis::program::Ghost>* ghost = nullptr;
 };
 
 }  // namespace idlewave::view

@@ -10,7 +10,7 @@
 namespace idlewave::view {
 namespace {
 
-using analysis::Outlook;
+using analysis::program::Outlook;
 using wire::Nanoseconds;
 using wire::Rank;
 

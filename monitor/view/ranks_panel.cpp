@@ -14,7 +14,7 @@ namespace idlewave::view {
 
 namespace {
 
-using analysis::RankCauses;
+using analysis::causes::RankCauses;
 
 constexpr PanelKey kKey = U'5';
 constexpr int kRank = 6;
@@ -73,7 +73,7 @@ std::string ended_by(const RankCauses& causes) {
   if (causes.waited <= Nanoseconds{0}) return "-";
   Nanoseconds most = causes.waited - causes.ended.sum();
   std::string_view what = "not said";
-  for (const analysis::WaitEnd& end : analysis::kWaitEnds)
+  for (const analysis::causes::WaitEnd& end : analysis::causes::kWaitEnds)
     if (causes.ended.*end.time > most) most = causes.ended.*end.time, what = end.name;
   return fmt::format("{} {}", what, to_percent(double(most.count()) / double(causes.waited.count())));
 }

@@ -1,7 +1,7 @@
 #pragma once
 // How long the steps of a program are, where they are alike: what the map's columns are locked to.
 
-#include "monitor/analysis/activity.h"
+#include "monitor/analysis/domains/activity.h"
 #include "monitor/timeline/timeline.h"
 
 namespace idlewave::view {

@@ -14,7 +14,7 @@ namespace idlewave::view {
 
 namespace {
 
-using analysis::DomainActivity;
+using analysis::domains::DomainActivity;
 
 constexpr int kFewestOfRanks = 12;  // columns for which ranks they are
 
@@ -36,7 +36,7 @@ int label_columns_in(int columns) { return columns >= 44 ? 10 : 7; }
 /// What hardware tells beside bandwidth, broken into lines between one meter and the next.
 std::vector<std::string> meters_in_words(const Socket& socket, int columns) {
   std::string words;
-  for (const analysis::MeterFigures& figures : socket.activity.meters) {
+  for (const analysis::domains::MeterFigures& figures : socket.activity.meters) {
     const wire::MeterInfo& info = socket.timeline.meters()[std::size_t(figures.meter)].info;
     const std::string value = figures.now ? to_figure(*figures.now) : "?";
     const std::string unit = info.unit.empty() ? "" : info.unit + " ";

@@ -15,7 +15,7 @@ namespace idlewave::view {
 
 namespace {
 
-using analysis::DomainState;
+using analysis::domains::DomainState;
 
 std::string bandwidth_in_words(const Socket& socket) {
   return socket.measured()
@@ -48,7 +48,7 @@ std::string state_in_words(DomainState state, bool in_short) {
 /// Of all states, so that a table does not change its columns with what happens.
 int state_columns(bool in_short) {
   int widest = 0;
-  for (int state = 0; state < analysis::kDomainStates; ++state)
+  for (int state = 0; state < analysis::domains::kDomainStates; ++state)
     widest = std::max(widest, columns_of(state_in_words(DomainState(state), in_short)));
   return widest;
 }

@@ -27,7 +27,7 @@ std::string Socket::bandwidth() const {
 }
 
 std::string Socket::power() const {
-  for (const analysis::MeterFigures& figures : activity.meters) {
+  for (const analysis::domains::MeterFigures& figures : activity.meters) {
     if (timeline.meters()[static_cast<std::size_t>(figures.meter)].info.unit != "W") continue;
     return (figures.now ? to_figure(*figures.now) : "?") + " W";
   }
@@ -35,7 +35,7 @@ std::string Socket::power() const {
 }
 
 Socket socket(const Model& model, int index) {
-  static const analysis::DomainActivity kNothing;
+  static const analysis::domains::DomainActivity kNothing;
   const auto i = static_cast<std::size_t>(index);
   return {model.timeline, index, model.timeline.domains()[i],
           i < model.findings.domains.size() ? model.findings.domains[i] : kNothing};

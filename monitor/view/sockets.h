@@ -20,7 +20,7 @@ struct Socket {
   const timeline::Timeline& timeline;
   int index;
   const timeline::Domain& domain;
-  const analysis::DomainActivity& activity;
+  const analysis::domains::DomainActivity& activity;
   std::string name() const { return timeline.name_of_domain(index); }
   int ranks() const { return static_cast<int>(domain.ranks.size()); }
   bool measured() const { return activity.source != wire::BandwidthSource::kNone; }

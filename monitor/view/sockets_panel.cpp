@@ -42,7 +42,7 @@ int most_lines_of_meters(SocketForm form) {
 /// Of the forms that tell each socket in several lines. All sockets have a line of threads where any has some to tell of,
 /// if there is room, and so many of meters as the one that has most to tell.
 SocketLines lines_in(SocketForm form, const Model& model, int columns) {
-  const auto tells = [](const analysis::DomainActivity& activity) { return activity.threads_now.has_value(); };
+  const auto tells = [](const analysis::domains::DomainActivity& activity) { return activity.threads_now.has_value(); };
   int meters = 0;
   for (int i = 0; i < sockets_of(model) && meters < most_lines_of_meters(form); ++i)
     meters = std::max(meters, lines_of_meters(socket(model, i), columns));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/analysis/outlook.h"
+#include "monitor/analysis/program/outlook.h"
 #include "monitor/timeline/timeline.h"
 #include "probe/wire/frame.h"
 
@@ -32,12 +32,12 @@ enum class FormKind : std::uint8_t {
 /// One line at the bottom that takes the keys while it is open.
 struct Form {
   FormKind kind = FormKind::kInject;
-  Rank rank = 0;                ///< kInject: the rank to be held.
-  std::string text{};           ///< What has been typed; ASCII.
-  bool untouched = true;        ///< `text` is our proposal: the first character typed replaces it.
-  std::string complaint{};      ///< What would be accepted, after input that was not.
-  wire::Command command{};      ///< kConfirm: to be sent; its id is 0.
-  analysis::Outlook outlook{};  ///< kInject: of the program when the form was opened.
+  Rank rank = 0;                         ///< kInject: the rank to be held.
+  std::string text{};                    ///< What has been typed; ASCII.
+  bool untouched = true;                 ///< `text` is our proposal: the first character typed replaces it.
+  std::string complaint{};               ///< What would be accepted, after input that was not.
+  wire::Command command{};               ///< kConfirm: to be sent; its id is 0.
+  analysis::program::Outlook outlook{};  ///< kInject: of the program when the form was opened.
   friend bool operator==(const Form&, const Form&) = default;
 };
 

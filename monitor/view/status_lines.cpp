@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "monitor/analysis/plural.h"
-#include "monitor/analysis/steps.h"
+#include "monitor/analysis/session/step_times.h"
 #include "monitor/view/figures.h"
 #include "monitor/view/fronts.h"
 #include "monitor/view/ghost_map.h"
@@ -63,7 +63,7 @@ Piece replay_piece(const Replay& replay, bool is_known) {
 /// Nodes and ranks of which nothing is heard. Until nothing more can come that is a node which fell behind the others;
 /// losses in between are told among the events.
 std::string silence_in_words(const Model& model) {
-  analysis::Missing silent{.nodes = model.findings.missing.nodes};
+  analysis::session::Missing silent{.nodes = model.findings.missing.nodes};
   if (model.session.link == LinkCondition::kEnded)
     silent.ranks = model.findings.missing.ranks, silent.unreported = model.findings.missing.unreported;
   else
@@ -81,7 +81,7 @@ Piece live_piece(Nanoseconds lag) {
   return {.text = words, .ink = ink, .weight = 10, .right = true, .bold = true};
 }
 
-Piece link_piece(const SessionInfo& session, const analysis::Findings& findings) {
+Piece link_piece(const SessionInfo& session, const analysis::session::Findings& findings) {
   const auto piece = [](std::string text, Ink ink) {
     return Piece{.text = std::move(text), .ink = ink, .weight = 10, .right = true, .bold = true};
   };
@@ -98,18 +98,18 @@ Piece link_piece(const SessionInfo& session, const analysis::Findings& findings)
   return {};
 }
 
-std::string speed_in_words(const analysis::WaveDirection& direction) {
-  if (analysis::came_in_one_step(direction)) return "in one step";
+std::string speed_in_words(const analysis::waves::WaveDirection& direction) {
+  if (analysis::waves::came_in_one_step(direction)) return "in one step";
   const auto& speed = direction.leading.ranks_per_step;
   return speed ? to_figure(speed->value) + " ranks/step" : "–";
 }
 
-std::string ends_in_words(const analysis::Wave& wave, Nanoseconds until) {
+std::string ends_in_words(const analysis::waves::Wave& wave, Nanoseconds until) {
   if (last_departure(wave) > until) return "running";
   return wave.up.end == wave.down.end ? to_words(wave.up.end) : to_words(wave.up.end) + " / " + to_words(wave.down.end);
 }
 
-std::string wave_in_words(const analysis::Wave& wave, Nanoseconds until) {
+std::string wave_in_words(const analysis::waves::Wave& wave, Nanoseconds until) {
   return fmt::format("last wave: rank {}, step {}, up {}, down {}, {}", wave.origin_rank, wave.origin_step,
                      speed_in_words(wave.up), speed_in_words(wave.down), ends_in_words(wave, until));
 }
@@ -140,7 +140,7 @@ std::string clocks_in_words(const timeline::Timeline& timeline) {
 }
 
 /// What of a step is neither computing nor waiting, where it shows beside the two: they would not add up without it.
-std::string rest_in_words(const analysis::StepTimes& times) {
+std::string rest_in_words(const analysis::session::StepTimes& times) {
   std::string out;
   for (const auto& [part, word] : {std::pair(times.delay_mean, "delay"), std::pair(times.other_mean(), "other")})
     if (part > times.mean / 200) out += fmt::format(" + {} {}", to_duration_like(part, times.mean), word);
@@ -160,13 +160,13 @@ std::string ranks_in_words(const State& state, Rank ranks) {
 std::string no_step_in_words(const Model& model) {
   if (model.findings.ground.partners.unlike_counts) return "ranks count steps differently";
   const analysis::Window so_far{model.timeline.begin(), model.findings.window.to};
-  if (analysis::has_unknown_steps(model.timeline, model.findings.window)) return "steps of then are not kept";
-  const bool any = analysis::step_times(model.timeline, so_far).steps > 0;
+  if (analysis::session::has_unknown_steps(model.timeline, model.findings.window)) return "steps of then are not kept";
+  const bool any = analysis::session::step_times(model.timeline, so_far).steps > 0;
   return any ? "no step has ended lately" : "no step has ended yet";
 }
 
 std::vector<std::string> step_in_words(const Model& model) {
-  const analysis::StepTimes& times = model.findings.steps;
+  const analysis::session::StepTimes& times = model.findings.steps;
   if (times.steps == 0) return {no_step_in_words(model)};
   const std::string step = "step " + to_duration(times.mean), share = to_percent(times.wait_share());
   const std::string compute = to_duration_like(times.compute_mean, times.mean),
@@ -242,14 +242,14 @@ std::vector<Piece> step_pieces(const Layout& layout, const State& state, const M
   if (state.ghost && model.ghost != nullptr)
     pieces.push_back(
         {.text = longest_fitting(ghost_in_words(*model.ghost), columns * 2 / 3), .ink = Ink::kStrong, .weight = 8});
-  pieces.push_back({.text = analysis::step_sources_in_words(model.timeline), .ink = Ink::kDim, .weight = 3});
+  pieces.push_back({.text = analysis::session::step_sources_in_words(model.timeline), .ink = Ink::kDim, .weight = 3});
   if (model.findings.skew.step != wire::kNoStep)
     pieces.push_back({.text = "skew " + to_duration(model.findings.skew.spread), .weight = 2});
   if (model.findings.order)
     pieces.push_back({.text = fmt::format("order {:.2f}", model.findings.order->parameter), .weight = 1});
   pieces.push_back({.text = clocks_in_words(model.timeline), .weight = 1});
   const Nanoseconds until = told_until(state, model, layout);
-  if (const analysis::Wave* wave = last_wave(model.findings.waves, until))
+  if (const analysis::waves::Wave* wave = last_wave(model.findings.waves, until))
     pieces.push_back({.text = wave_in_words(*wave, until), .weight = 1});
   return pieces;
 }

@@ -1,10 +1,10 @@
-#include "monitor/analysis/activity.h"
+#include "monitor/analysis/domains/activity.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "monitor/analysis/efficiency.h"
-#include "monitor/analysis/steps.h"
+#include "monitor/analysis/session/efficiency.h"
+#include "monitor/analysis/session/step_times.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
@@ -38,9 +38,9 @@ TEST(Activity, MeanActiveIsTheIntegralOfComputeOverTheWindow) {
   timeline::Timeline timeline;
   fill_alternating(timeline, false);
   const auto ranks = timeline.domains()[0].ranks;
-  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(200), ms(400)}), 7.5);
-  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(200), ms(215)}), 10);
-  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(215), ms(220)}), 0);
+  EXPECT_DOUBLE_EQ(domains::mean_active(timeline, ranks, {ms(200), ms(400)}), 7.5);
+  EXPECT_DOUBLE_EQ(domains::mean_active(timeline, ranks, {ms(200), ms(215)}), 10);
+  EXPECT_DOUBLE_EQ(domains::mean_active(timeline, ranks, {ms(215), ms(220)}), 0);
 }
 
 TEST(Activity, SaturationPointIsKnownOnlyWithBothBandwidths) {
@@ -48,7 +48,7 @@ TEST(Activity, SaturationPointIsKnownOnlyWithBothBandwidths) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  EXPECT_DOUBLE_EQ(domain_activity(timeline, {ms(0), ms(100)})[0].saturation_point, 5);
+  EXPECT_DOUBLE_EQ(domains::domain_activity(timeline, {ms(0), ms(100)})[0].saturation_point, 5);
 }
 
 TEST(Activity, BandwidthIsBytesOverTheTimeTheSamplesCover) {
@@ -63,7 +63,7 @@ TEST(Activity, BandwidthIsBytesOverTheTimeTheSamplesCover) {
     samples[i].value = i == 0 ? 0 : 8'000'000'000;
   }
   timeline.append("n1", {wire::LaneId::Kind::kDomain, 0}, samples);
-  const auto activity = domain_activity(timeline, {ms(0), ms(600)})[0];
+  const auto activity = domains::domain_activity(timeline, {ms(0), ms(600)})[0];
   EXPECT_NEAR(activity.bandwidth.value(), 40e9, 1);
   EXPECT_NEAR(activity.bandwidth_mean.value(), 40e9, 1);
 }
@@ -85,7 +85,7 @@ TEST(Activity, AMeterIsInItsUnitOverTheTimeItsSamplesCover) {
   }
   timeline.append_meter("n1", 0, events);
   const auto over = [&](double from, double to) {
-    return domain_activity(timeline, {ms(from), ms(to)})[0].meters.at(0);
+    return domains::domain_activity(timeline, {ms(from), ms(to)})[0].meters.at(0);
   };
   EXPECT_EQ(over(0, 800).meter, 0);
   EXPECT_NEAR(over(0, 800).mean.value(), 50, 1e-9);
@@ -94,13 +94,13 @@ TEST(Activity, AMeterIsInItsUnitOverTheTimeItsSamplesCover) {
   EXPECT_NEAR(over(0, 801).now.value(), 50, 1e-9);
   EXPECT_NEAR(over(100, 300).mean.value(), 30, 1e-9);
   EXPECT_EQ(over(420, 580).mean, std::nullopt);
-  EXPECT_TRUE(domain_activity(timeline, {ms(0), ms(800)})[1].meters.empty());
+  EXPECT_TRUE(domains::domain_activity(timeline, {ms(0), ms(800)})[1].meters.empty());
 }
 
 TEST(Steps, MeansAreThoseOfTheStepsThatEndedInTheWindow) {
   timeline::Timeline timeline;
   fill_alternating(timeline, false);
-  const StepTimes times = step_times(timeline, {ms(200), ms(400)});
+  const session::StepTimes times = session::step_times(timeline, {ms(200), ms(400)});
   EXPECT_EQ(times.steps, 100);
   EXPECT_EQ(times.mean, ms(20));
   EXPECT_EQ(times.compute_mean, ms(15));
@@ -115,9 +115,9 @@ TEST(Steps, TakeAShareOfTheTimeForWhichRanksAreThere) {
     events.push_back(timeline::step(ms(300 + 10 * double(k)), k, wire::Phase::kCompute));
   events.push_back(timeline::stop(ms(400)));
   const timeline::Timeline timeline = timeline::timeline_of(events, ms(600));
-  EXPECT_DOUBLE_EQ(step_times(timeline, {ms(0), ms(1000)}).time_share, 0.25);
-  EXPECT_DOUBLE_EQ(step_times(timeline, {ms(300), ms(400)}).time_share, 1);
-  EXPECT_DOUBLE_EQ(step_times(timeline, {ms(0), ms(200)}).time_share, 0);
+  EXPECT_DOUBLE_EQ(session::step_times(timeline, {ms(0), ms(1000)}).time_share, 0.25);
+  EXPECT_DOUBLE_EQ(session::step_times(timeline, {ms(300), ms(400)}).time_share, 1);
+  EXPECT_DOUBLE_EQ(session::step_times(timeline, {ms(0), ms(200)}).time_share, 0);
 }
 
 TEST(Steps, AreSaidToBeUnknownWhereTheyAreNotKept) {
@@ -129,10 +129,10 @@ TEST(Steps, AreSaidToBeUnknownWhereTheyAreNotKept) {
   model.fill(small);
   model.fill(large);
   const Window first{ms(0), ms(1000)};
-  ASSERT_EQ(step_times(small, first).steps, 0);
-  EXPECT_TRUE(has_unknown_steps(small, first));
-  EXPECT_FALSE(has_unknown_steps(large, first));
-  EXPECT_FALSE(has_unknown_steps(small, {small.now() - ms(1000), small.now()}));
+  ASSERT_EQ(session::step_times(small, first).steps, 0);
+  EXPECT_TRUE(session::has_unknown_steps(small, first));
+  EXPECT_FALSE(session::has_unknown_steps(large, first));
+  EXPECT_FALSE(session::has_unknown_steps(small, {small.now() - ms(1000), small.now()}));
 }
 
 TEST(Steps, AreNotUnknownWhereTheyAreCountedFromOne) {
@@ -144,14 +144,14 @@ TEST(Steps, AreNotUnknownWhereTheyAreCountedFromOne) {
                   std::vector<wire::Event>{{ms(0), 0, wire::EventKind::kStart, wire::Phase::kNone},
                                            {ms(10), 1, wire::EventKind::kStep, wire::Phase::kNone}});
   timeline.advance("n1", ms(20));
-  EXPECT_EQ(step_times(timeline, {ms(0), ms(20)}).steps, 0);
-  EXPECT_FALSE(has_unknown_steps(timeline, {ms(0), ms(20)}));
+  EXPECT_EQ(session::step_times(timeline, {ms(0), ms(20)}).steps, 0);
+  EXPECT_FALSE(session::has_unknown_steps(timeline, {ms(0), ms(20)}));
 }
 
 TEST(Efficiency, ParallelIsLoadBalanceTimesCommunication) {
   timeline::Timeline timeline;
   fill_alternating(timeline, false);
-  const auto result = efficiency(timeline, {ms(0), ms(1000)});
+  const auto result = session::efficiency(timeline, {ms(0), ms(1000)});
   ASSERT_TRUE(result);
   EXPECT_NEAR(result->parallel, 0.75, 1e-6);
   EXPECT_NEAR(result->load_balance.value(), 1, 1e-6);
@@ -185,13 +185,13 @@ TEST(Efficiency, IsTheShareByConstructionWhateverComesAfterTheStop) {
     }
     timeline.advance("n", ms(double(10'000 + random() % 100'000)));
     const Window all{Nanoseconds{0}, timeline.now()};
-    const auto result = efficiency(timeline, all);
+    const auto result = session::efficiency(timeline, all);
     ASSERT_TRUE(result) << "seed " << seed;
     EXPECT_NEAR(result->parallel, computed / present, 1e-9) << "seed " << seed;
     EXPECT_NEAR(result->parallel, result->load_balance.value() * result->communication, 1e-9) << "seed " << seed;
     EXPECT_LE(result->communication, 1) << "seed " << seed;
     // The line about steps agrees: all of this program is steps that compute or wait.
-    EXPECT_NEAR(1 - step_times(timeline, all).wait_share(), result->parallel, 1e-6) << "seed " << seed;
+    EXPECT_NEAR(1 - session::step_times(timeline, all).wait_share(), result->parallel, 1e-6) << "seed " << seed;
   }
 }
 
@@ -200,17 +200,17 @@ TEST(Efficiency, OfTwoProgramsLeavesOutTheTimeBetweenThem) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const double once = efficiency(timeline, {ms(0), timeline.now()}).value().parallel;
+  const double once = session::efficiency(timeline, {ms(0), timeline.now()}).value().parallel;
   model.run_again(timeline, ms(60'000));
-  EXPECT_NEAR(efficiency(timeline, {ms(0), timeline.now()}).value().parallel, once, 1e-6);
+  EXPECT_NEAR(session::efficiency(timeline, {ms(0), timeline.now()}).value().parallel, once, 1e-6);
 }
 
 TEST(Efficiency, IsNotKnownWhereNoRankWas) {
   timeline::Timeline timeline;
   fill_alternating(timeline, false);
   timeline.advance("n1", ms(5000));
-  EXPECT_FALSE(efficiency(timeline, {ms(2000), ms(4000)}));
-  EXPECT_FALSE(efficiency(timeline::Timeline(), {ms(0), ms(100)}));
+  EXPECT_FALSE(session::efficiency(timeline, {ms(2000), ms(4000)}));
+  EXPECT_FALSE(session::efficiency(timeline::Timeline(), {ms(0), ms(100)}));
 }
 
 TEST(Activity, IsAveragedUntilTheLastRankStopped) {
@@ -218,8 +218,8 @@ TEST(Activity, IsAveragedUntilTheLastRankStopped) {
   fill_alternating(timeline, false);
   timeline.advance("n1", ms(5000));
   const auto ranks = timeline.domains()[0].ranks;
-  EXPECT_DOUBLE_EQ(mean_active(timeline, ranks, {ms(0), ms(5000)}), 7.5);
-  EXPECT_FALSE(domain_activity(timeline, {ms(2000), ms(4000)})[0].is_known);
+  EXPECT_DOUBLE_EQ(domains::mean_active(timeline, ranks, {ms(0), ms(5000)}), 7.5);
+  EXPECT_FALSE(domains::domain_activity(timeline, {ms(2000), ms(4000)})[0].is_known);
 }
 
 TEST(Steps, MeansOfVeryLongStepsDoNotOverflow) {
@@ -231,9 +231,9 @@ TEST(Steps, MeansOfVeryLongStepsDoNotOverflow) {
         "n", timeline::rank_lane(rank),
         std::vector{timeline::start(ms(0)), timeline::step(ms(0), 0, wire::Phase::kCompute), timeline::stop(8 * year)});
   timeline.advance("n", 8 * year);
-  const StepTimes times = step_times(timeline, {ms(0), timeline.now()});
+  const session::StepTimes times = session::step_times(timeline, {ms(0), timeline.now()});
   EXPECT_EQ(times.compute_mean, 8 * year);
-  EXPECT_DOUBLE_EQ(mean_active(timeline, timeline.domains()[0].ranks, {ms(0), timeline.now()}), 10);
+  EXPECT_DOUBLE_EQ(domains::mean_active(timeline, timeline.domains()[0].ranks, {ms(0), timeline.now()}), 10);
 }
 
 /// What the domain moved, from the phases that its ranks reported: b(n) over time.
@@ -273,7 +273,7 @@ TEST(Activity, BandwidthOfAShortWindowIsWhatWasMovedInIt) {
     for (int i = 0; i < 10; ++i) {
       const Nanoseconds from = ms(random.real(500, 3000));
       const Window window{from, from + ms(random.real(50, 400))};
-      for (const DomainActivity& activity : domain_activity(simulated.timeline(), window)) {
+      for (const domains::DomainActivity& activity : domains::domain_activity(simulated.timeline(), window)) {
         const timeline::Domain& domain = simulated.timeline().domains()[std::size_t(activity.domain)];
         const double truth =
             bytes_moved(simulated.timeline(), domain, window) / (double(window.length().count()) * 1e-9);

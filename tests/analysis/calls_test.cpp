@@ -1,4 +1,4 @@
-#include "monitor/analysis/calls.h"
+#include "monitor/analysis/session/calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ class CallsTest : public testing::Test {
 };
 
 TEST_F(CallsTest, AreNotKnownWhereNobodyTellsThem) {
-  EXPECT_TRUE(functions_by_time(timeline_).empty());
-  EXPECT_EQ(find_matrix(timeline_), std::nullopt);
+  EXPECT_TRUE(session::functions_by_time(timeline_).empty());
+  EXPECT_EQ(session::find_matrix(timeline_), std::nullopt);
 }
 
 TEST_F(CallsTest, AreNotTakenFromANodeThatHasNotThatRank) {
@@ -53,7 +53,7 @@ TEST_F(CallsTest, AreNotTakenFromANodeThatHasNotThatRank) {
 TEST_F(CallsTest, AddUpByFunctionTheOneThatTookMostTimeFirst) {
   tell({.rank = 0, .functions = {{"MPI_Send", 2, 20, 0, ms(2), ms(2)}, {"MPI_Wait", 1, 0, 1, ms(5), ms(5)}}});
   tell({.rank = 4, .functions = {{"MPI_Wait", 3, 0, 3, ms(10), ms(9)}, {"MPI_Send", 2, 0, 2, ms(3), ms(1)}}});
-  const auto uses = functions_by_time(timeline_);
+  const auto uses = session::functions_by_time(timeline_);
   ASSERT_EQ(uses.size(), 2u);
   EXPECT_EQ(uses[0].name, "MPI_Wait");
   EXPECT_EQ(uses[0].ranks, 2u);
@@ -74,10 +74,10 @@ TEST_F(CallsTest, AreMarkedWhereTheyCrossDomainsAndNodes) {
         .pairs = {{0, 1, 1}, {1, 1, 10}, {2, 2, 200}, {7, 3, 3000}},
         .other_messages = 4,
         .other_bytes = 40'000});
-  const auto matrix = find_matrix(timeline_);
+  const auto matrix = session::find_matrix(timeline_);
   ASSERT_NE(matrix, std::nullopt);
   std::vector<std::pair<Rank, std::string>> seen;
-  for (const PairUse& pair : matrix->pairs) seen.emplace_back(pair.to, to_words(pair.crosses));
+  for (const session::PairUse& pair : matrix->pairs) seen.emplace_back(pair.to, to_words(pair.crosses));
   EXPECT_THAT(seen,
               ElementsAre(std::pair(7, "nodes"), std::pair(2, "domains"), std::pair(1, "none"), std::pair(0, "none")));
   EXPECT_EQ(matrix->all.messages, 11u);
@@ -90,7 +90,7 @@ TEST_F(CallsTest, AreMarkedWhereTheyCrossDomainsAndNodes) {
 }
 
 TEST_F(CallsTest, AreNotAllKnownWhereThreadsMaySendBesideTheRank) {
-  const auto may_send = [this] { return find_matrix(timeline_)->threads_may_send; };
+  const auto may_send = [this] { return session::find_matrix(timeline_)->threads_may_send; };
   const auto thread_tells = [this](const std::vector<wire::Event>& events) {
     timeline_.append("a", wire::ThreadId{0, 1}, events);
     timeline_.advance("a", ms(100));
@@ -114,16 +114,16 @@ TEST_F(CallsTest, HaveNoPlaceWhereTheReceiversIsNotKnown) {
   Timeline half;
   ASSERT_TRUE(half.apply_roster("a", node_of(0)));
   half.set_calls("a", {.rank = 0, .pid = 100, .pairs = {{7, 3, 30}}});
-  const auto matrix = find_matrix(half);
+  const auto matrix = session::find_matrix(half);
   ASSERT_NE(matrix, std::nullopt);
-  EXPECT_EQ(matrix->pairs[0].crosses, Crossing::kUnknown);
+  EXPECT_EQ(matrix->pairs[0].crosses, session::Crossing::kUnknown);
   EXPECT_EQ(matrix->unplaced.bytes, 30u);
 }
 
 TEST_F(CallsTest, AreLookedAtAgainAfterTwoSecondsOfTheSessionWhereTheyAreNew) {
   const wire::Event begin{.time = ms(0), .kind = wire::EventKind::kEnter, .phase = wire::Phase::kCompute};
   timeline_.append("a", {wire::LaneId::Kind::kRank, 0}, {&begin, 1});
-  MpiUseFinder finder;
+  session::MpiUseFinder finder;
   EXPECT_EQ(finder.observe(timeline_), nullptr);
   tell({.rank = 0, .functions = {{"MPI_Send", 1, 8, 0, ms(1), ms(1)}}, .pairs = {{1, 1, 8}}});
   const auto first = finder.observe(timeline_);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/causes/causes.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
 
@@ -23,7 +23,7 @@ constexpr Nanoseconds kWindow = seconds(5);
 struct Watched {
   timeline::Timeline timeline;
   ingest::Ingest ingest{timeline};
-  CauseFinder finder;
+  causes::CauseFinder finder;
   Nanoseconds next_look{}, next_lesson{};
 
   explicit Watched(std::uint64_t looks_at_once) : finder(timeline, looks_at_once) {}
@@ -37,20 +37,20 @@ struct Watched {
     next_look = (timeline.now() / kLook + 1) * kLook;
   }
   /// However many calls that takes.
-  Causes causes_at(Nanoseconds moment) {
+  causes::Causes causes_at(Nanoseconds moment) {
     const Window window{std::max(Nanoseconds{0}, moment - kWindow), moment};
     constexpr int kMostCalls = 1000;
     for (int call = 0; call < kMostCalls; ++call)
-      if (const Causes& causes = finder.observe(window); causes.window.to == moment) return causes;
+      if (const causes::Causes& causes = finder.observe(window); causes.window.to == moment) return causes;
     return {};
   }
 };
 
-void expect_same(const Causes& now, const Causes& then) {
+void expect_same(const causes::Causes& now, const causes::Causes& then) {
   ASSERT_EQ(now.ranks.size(), then.ranks.size());
   for (std::size_t rank = 0; rank < now.ranks.size(); ++rank) {
     SCOPED_TRACE(fmt::format("rank {}", rank));
-    const RankCauses &a = now.ranks[rank], &b = then.ranks[rank];
+    const causes::RankCauses &a = now.ranks[rank], &b = then.ranks[rank];
     EXPECT_EQ(a.waited, b.waited);
     EXPECT_EQ(a.by, b.by);
     EXPECT_EQ(a.itself, b.itself);
@@ -81,7 +81,7 @@ TEST(CauseFinder, SaysOfAPastMomentWhatItSaidThen) {
     for (; frame != frames.all().end() && (live.timeline.empty() || live.timeline.now() < moment); ++frame)
       live.hear(*frame);
     for (const SimulatedFrame& each : frames.all()) later.hear(each);
-    const Causes then = live.causes_at(moment);
+    const causes::Causes then = live.causes_at(moment);
     ASSERT_TRUE(slowly || !then.ranks.empty());
     expect_same(later.causes_at(moment), then);
   }
@@ -106,7 +106,7 @@ TEST(CauseFinder, BlamesNobodyButTheRankThatIsHeldBehindALongLockstep) {
     Watched live(LookBudget::kAtOnce);
     for (const SimulatedFrame& frame : frames.all()) live.hear(frame);
     for (Nanoseconds moment = seconds(6); moment < live.timeline.now(); moment += kLook) {
-      const Causes causes = live.causes_at(moment);
+      const causes::Causes causes = live.causes_at(moment);
       for (std::size_t rank = 0; rank < causes.ranks.size(); ++rank) {
         if (Rank(rank) == held) continue;
         EXPECT_LT(causes.ranks[rank].costs.sum(), step / 5) << rank << " at " << moment.count();
@@ -126,7 +126,7 @@ TEST(CauseFinder, EndsWhatItBeganToLearnBeforeItBeginsAgain) {
   const SimulatedFrames frames(scenario);
   timeline::Timeline timeline;
   ingest::Ingest ingest(timeline);
-  CauseFinder finder(timeline, 1);
+  causes::CauseFinder finder(timeline, 1);
   const auto half = frames.all().begin() + std::ssize(frames.all()) / 2;
   const auto hear = [&](auto from, auto to) {
     for (auto frame = from; frame != to; ++frame)

@@ -8,10 +8,10 @@
 
 namespace idlewave::test {
 
-using analysis::Causes;
-using analysis::Cost;
-using analysis::Culprit;
-using analysis::RankCauses;
+using analysis::causes::Causes;
+using analysis::causes::Cost;
+using analysis::causes::Culprit;
+using analysis::causes::RankCauses;
 using wire::Nanoseconds;
 using wire::Rank;
 
@@ -108,9 +108,9 @@ std::string in_words(const Blame& blame) {
 
 }  // namespace
 
-analysis::CauseGround ground_of(const timeline::Timeline& timeline, analysis::Partners partners) {
+analysis::causes::CauseGround ground_of(const timeline::Timeline& timeline, analysis::partners::Partners partners) {
   return {.partners = std::move(partners),
-          .shares_bandwidth = analysis::cause_ground(timeline).shares_bandwidth,
+          .shares_bandwidth = analysis::causes::cause_ground(timeline).shares_bandwidth,
           .typical_step = ms(10)};
 }
 

@@ -1,6 +1,6 @@
 // Who made whom wait, where that is known in closed form, and where it is not known.
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/causes/causes.h"
 
 #include <gmock/gmock.h>
 
@@ -42,14 +42,14 @@ TEST(Causes, OfOneDelayAreTheRankThatWasHeld) {
   ExactProgram program = ring_of(21, 40);
   program.delays = {{4, 6, ms(70)}};
   const Table table = table_of(program, simulate(program));
-  const Causes causes = find_causes(timeline_of(table), kWholeRun);
-  EXPECT_EQ(causes.ranks[4].costs, (Cost{.direct = 2 * ms(70), .far = 18 * ms(70)}));
+  const causes::Causes causes = causes::find_causes(timeline_of(table), kWholeRun);
+  EXPECT_EQ(causes.ranks[4].costs, (causes::Cost{.direct = 2 * ms(70), .far = 18 * ms(70)}));
   EXPECT_EQ(causes.ranks[4].waited, Nanoseconds{0});
   for (Rank rank = 0; rank < 21; ++rank) {
     if (rank == 4) continue;
     const bool next_to_it = rank == 3 || rank == 5;
-    const Cost cost = next_to_it ? Cost{ms(70), {}} : Cost{{}, ms(70)};
-    EXPECT_EQ(causes.ranks[std::size_t(rank)].by, (std::vector<Culprit>{{4, cost}})) << rank;
+    const causes::Cost cost = next_to_it ? causes::Cost{ms(70), {}} : causes::Cost{{}, ms(70)};
+    EXPECT_EQ(causes.ranks[std::size_t(rank)].by, (std::vector<causes::Culprit>{{4, cost}})) << rank;
   }
 }
 
@@ -58,9 +58,9 @@ TEST(Causes, OfAChainWithOneSlowRankAreThatRank) {
   ExactProgram program = ring_of(16, 60);
   program.communication.topology = Topology::kChain;
   program.noise = [](int rank, int) { return rank == 3 ? 0.002 : 0.0; };
-  const Causes causes = find_causes(timeline_of(table_of(program, simulate(program))), kWholeRun);
+  const causes::Causes causes = causes::find_causes(timeline_of(table_of(program, simulate(program))), kWholeRun);
   for (Rank rank = 0; rank < 16; ++rank) {
-    const RankCauses& mine = causes.ranks[std::size_t(rank)];
+    const causes::RankCauses& mine = causes.ranks[std::size_t(rank)];
     if (rank == 3) {
       EXPECT_THAT(mine.by, IsEmpty());
       continue;
@@ -82,7 +82,7 @@ TEST(Causes, AreUnknownWhereAPartnersStepIsLost) {
   std::erase_if(events[4], [&](const wire::Event& event) { return event.time < table.at(4, 10).begin; });
   events[4].front() = {events[4].front().time, 0, EventKind::kStart, Phase::kNone};
   const timeline::Timeline timeline = timeline_of(table, events);
-  const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
+  const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
   test::expect_conserved(timeline, causes);
   for (const Rank rank : {3, 5}) {
     EXPECT_THAT(causes.ranks[std::size_t(rank)].by, IsEmpty());
@@ -100,7 +100,7 @@ TEST(Causes, AreUnknownWhereAPartnerCountsOtherwise) {
   for (wire::Event& event : events[4])
     if (event.kind == EventKind::kStep && event.value > 6) event.value -= 1;
   const timeline::Timeline timeline = timeline_of(table, events);
-  const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
+  const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
   test::expect_conserved(timeline, causes);
   for (const Rank rank : {3, 5}) {
     EXPECT_THAT(causes.ranks[std::size_t(rank)].by, IsEmpty());
@@ -128,7 +128,7 @@ TEST(Causes, AreUnknownWhereAPartnerWorksBetweenTwoWaits) {
   }
   events[4] = turned;
   const timeline::Timeline timeline = timeline_of(table, events);
-  const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
+  const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
   test::expect_conserved(timeline, causes);
   for (const Rank rank : {3, 4, 5}) {
     EXPECT_EQ(causes.ranks[std::size_t(rank)].transfer, ms(0)) << rank;
@@ -182,7 +182,7 @@ TEST(Causes, OfAnExchangeThatIsStartedBeforeTheWorkAreWhoBeganLate) {
       lane = told;
     }
     const timeline::Timeline timeline = timeline_of(table, events);
-    const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, false}));
+    const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, false}));
     test::expect_conserved(timeline, causes);
     Nanoseconds unhidden{};
     for (Rank distance = 1; distance < ranks; ++distance)
@@ -204,13 +204,13 @@ TEST(CauseFinder, TellsALargeWindowInSeveralCalls) {
   Table table{.ranks = {}, .ranks_per_domain = 64};
   for (int copy = 0; copy < 160; ++copy) table.ranks.insert(table.ranks.end(), small.ranks.begin(), small.ranks.end());
   const timeline::Timeline timeline = timeline_of(table);
-  CauseFinder finder(timeline);
+  causes::CauseFinder finder(timeline);
   do finder.follow();
   while (finder.is_learning());
   EXPECT_THAT(finder.observe(kWholeRun).ranks, IsEmpty());
   while (finder.observe(kWholeRun).ranks.empty()) {
   }
-  const Causes found = finder.observe(kWholeRun), whole = find_causes(timeline, kWholeRun);
+  const causes::Causes found = finder.observe(kWholeRun), whole = causes::find_causes(timeline, kWholeRun);
   ASSERT_EQ(found.ranks.size(), whole.ranks.size());
   for (std::size_t rank = 0; rank < found.ranks.size(); ++rank) EXPECT_EQ(found.ranks[rank].by, whole.ranks[rank].by);
   test::expect_conserved(timeline, found);

@@ -1,6 +1,6 @@
 // Who made whom wait, held against the slow simulation: a judge that knows who waited for whom.
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/causes/causes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,7 +43,7 @@ std::string words_of(const ExactProgram& program) {
 
 /// By whose post ended each wait, and in which way that one stands to the rank. Of those who come at the same moment one that
 /// it waits for directly counts, and of these the lowest.
-Ended ended_of(const ExactProgram& program, const Table& table, const WaitRules& rules, Rank rank) {
+causes::Ended ended_of(const ExactProgram& program, const Table& table, const WaitRules& rules, Rank rank) {
   const auto& c = program.communication;
   const auto is_at = [&](Rank other, int sign) {
     return std::ranges::any_of(c.distances, [&](Rank distance) {
@@ -51,7 +51,7 @@ Ended ended_of(const ExactProgram& program, const Table& table, const WaitRules&
       return there == other || (c.topology == Topology::kRing && (there - other) % table.size() == 0);
     });
   };
-  Ended ended;
+  causes::Ended ended;
   for (int step = 0; step < int(table.ranks[std::size_t(rank)].size()); ++step) {
     const test::Times& t = table.at(rank, step);
     const auto [last, at] = rules.last(rank, step);
@@ -74,7 +74,7 @@ Ended ended_of(const ExactProgram& program, const Table& table, const WaitRules&
 }
 
 void expect_truth(const ExactProgram& program, const Table& table, const timeline::Timeline& timeline,
-                  const Causes& causes) {
+                  const causes::Causes& causes) {
   const WaitRules rules(program.communication, table);
   test::expect_conserved(timeline, causes);
   test::expect_as_judged(
@@ -88,21 +88,21 @@ TEST(CausesTruth, AreExactWherePartnersAreKnown) {
     const Table table = table_of(program, simulate(program));
     const timeline::Timeline timeline = timeline_of(table);
     const bool ring = program.communication.topology == Topology::kRing;
-    const Partners partners{WaitRules(program.communication, table).offsets(), ring};
-    expect_truth(program, table, timeline, find_causes(timeline, kWholeRun, ground_of(timeline, partners)));
+    const partners::Partners partners{WaitRules(program.communication, table).offsets(), ring};
+    expect_truth(program, table, timeline, causes::find_causes(timeline, kWholeRun, ground_of(timeline, partners)));
   }
 }
 
 /// Of all ranks of a program that say whom they wait for.
-void expect_exact(const ExactProgram& program, Ended& all) {
+void expect_exact(const ExactProgram& program, causes::Ended& all) {
   const Table table = table_of(program, simulate(program));
   wire::Roster roster = roster_of(table);
   test::say_waits(program.communication, roster);
   const timeline::Timeline timeline = timeline_of(table, events_of(table), roster);
-  const Causes causes = find_causes(timeline, kWholeRun);
+  const causes::Causes causes = causes::find_causes(timeline, kWholeRun);
   const WaitRules rules(program.communication, table);
   for (Rank rank = 0; rank < table.size(); ++rank) {
-    const Ended truth = ended_of(program, table, rules, rank), &found = causes.ranks[std::size_t(rank)].ended;
+    const causes::Ended truth = ended_of(program, table, rules, rank), &found = causes.ranks[std::size_t(rank)].ended;
     EXPECT_EQ(found, truth) << "rank " << rank << " of " << words_of(program);
     all.by_message += found.by_message, all.by_receive += found.by_receive, all.by_either += found.by_either,
         all.through += found.through, all.messages += found.messages;
@@ -111,7 +111,7 @@ void expect_exact(const ExactProgram& program, Ended& all) {
 
 TEST(CausesTruth, SayWhatEndedEachWaitWhereRanksSayWhomTheyWaitFor) {
   RandomCausePrograms random(any_seed());
-  Ended all;
+  causes::Ended all;
   const auto has_each = [&all] {
     return std::ranges::min({all.by_message, all.by_receive, all.by_either, all.through, all.messages}) >
            Nanoseconds{0};
@@ -124,7 +124,7 @@ TEST(CausesTruth, SayWhatEndedEachWaitWhereRanksSayWhomTheyWaitFor) {
 /// A wait for one through another ends when others may have begun their next steps: among these programs are some in which that
 /// looked as if it had been for those.
 TEST(CausesTruth, SayTheSameWhereOthersGoOnWhileARankWaitsThroughAPartner) {
-  Ended all;
+  causes::Ended all;
   for (const unsigned seed : {22U, 39U}) {
     RandomCausePrograms random(seed);
     for (int i = 0; i < 120 && !HasFailure(); ++i) {
@@ -136,8 +136,8 @@ TEST(CausesTruth, SayTheSameWhereOthersGoOnWhileARankWaitsThroughAPartner) {
 }
 
 /// Times may tell it of some ranks and not of others.
-bool is_told_of_each(const Partners& found, const Partners& truth, Rank ranks, wire::Step step) {
-  const auto awaited = [&](const Partners& partners, Rank rank) {
+bool is_told_of_each(const partners::Partners& found, const partners::Partners& truth, Rank ranks, wire::Step step) {
+  const auto awaited = [&](const partners::Partners& partners, Rank rank) {
     std::set<Rank> all;
     partners.for_each_awaited(rank, step, ranks, [&](Rank other, Rank) { all.insert(other); });
     return all;
@@ -159,10 +159,11 @@ TEST(CausesTruth, AreExactWherePartnersAreInferredRight) {
     const Table table = table_of(program, simulate(program));
     const timeline::Timeline timeline = timeline_of(table);
     const WaitRules rules(program.communication, table);
-    const CauseGround ground = cause_ground(timeline);
-    const Causes causes = find_causes(timeline, kWholeRun, ground);
+    const causes::CauseGround ground = causes::cause_ground(timeline);
+    const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground);
     test::expect_conserved(timeline, causes);
-    const Partners truth{.offsets = rules.offsets(), .ring = program.communication.topology == Topology::kRing};
+    const partners::Partners truth{.offsets = rules.offsets(),
+                                   .ring = program.communication.topology == Topology::kRing};
     if (ground.partners.offsets == truth.offsets && ground.partners.ring == truth.ring &&
         is_told_of_each(ground.partners, truth, program.ranks, program.steps / 2)) {
       ++right, ++good;
@@ -195,8 +196,8 @@ TEST(CausesTruth, TellSharedBandwidthFromWhoWorkedLonger) {
     const timeline::Timeline timeline = timeline_of(table);
     const WaitRules rules(program.communication, table);
     const bool ring = program.communication.topology == Topology::kRing;
-    const CauseGround ground = ground_of(timeline, {rules.offsets(), ring});
-    const Causes causes = find_causes(timeline, kWholeRun, ground);
+    const causes::CauseGround ground = ground_of(timeline, {rules.offsets(), ring});
+    const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground);
     test::expect_conserved(timeline, causes);
     if (!ground.shares_bandwidth) continue;
     ++looked;
@@ -204,7 +205,7 @@ TEST(CausesTruth, TellSharedBandwidthFromWhoWorkedLonger) {
     const double other = test::share_given_to_others(table, causes, last);
     right += other < 0.02;
     if (other >= 0.02) fmt::print("{:.3f} to others: {}\n", other, words_of(program));
-    for (const RankCauses& each : causes.ranks) by_bandwidth += each.bandwidth;
+    for (const causes::RankCauses& each : causes.ranks) by_bandwidth += each.bandwidth;
   }
   fmt::print("{} of {} programs, {} s for bandwidth\n", right, looked, double(by_bandwidth.count()) * 1e-9);
   EXPECT_GE(right, looked * 9 / 10);
@@ -248,7 +249,7 @@ TEST(CausesTruth, OfACollectiveAreWhoeverCameLast) {
       return std::pair(latest, table.at(latest, step).post);
     };
     const timeline::Timeline timeline = timeline_of(table);
-    const Causes causes = find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
+    const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
     test::expect_conserved(timeline, causes);
     test::expect_as_judged(table, causes, last, fmt::format("collective each {} steps", every));
   }
@@ -283,7 +284,7 @@ TEST(CausesTruth, AreConservedWhateverIsMissing) {
     const Nanoseconds late = random.whole(0, 1) ? table.at(0, random.whole(0, 20)).begin : Nanoseconds{0};
     for (auto& its : events) begin_late(its, late);
     const timeline::Timeline timeline = timeline_of(table, events);
-    test::expect_conserved(timeline, find_causes(timeline, kWholeRun));
+    test::expect_conserved(timeline, causes::find_causes(timeline, kWholeRun));
   }
 }
 
@@ -295,7 +296,7 @@ TEST(CausesTruth, OfWindowsAddUpToThoseOfTheRun) {
   const Nanoseconds one(std::int64_t(run * random.real(0, 0.5))), two(std::int64_t(run * random.real(0.5, 1)));
   std::vector<Nanoseconds> waited(std::size_t(program.ranks));
   for (const Window window : {Window{Nanoseconds{0}, one}, Window{one, two}, Window{two, Nanoseconds::max()}}) {
-    const Causes causes = find_causes(timeline, window);
+    const causes::Causes causes = causes::find_causes(timeline, window);
     for (std::size_t rank = 0; rank < waited.size(); ++rank) waited[rank] += causes.ranks[rank].waited;
   }
   for (Rank rank = 0; rank < program.ranks; ++rank)

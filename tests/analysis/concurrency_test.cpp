@@ -1,12 +1,12 @@
 // Contention taken off again: on whatever curve ranks shared their bandwidth, alone each would have moved its volume at
 // b(1). The simulator knows volume and curve, and tells the times.
 
-#include "monitor/analysis/concurrency.h"
+#include "monitor/analysis/domains/concurrency.h"
 
 #include <gmock/gmock.h>
 
-#include "monitor/analysis/contention.h"
-#include "monitor/analysis/sharing.h"
+#include "monitor/analysis/domains/contention.h"
+#include "monitor/analysis/domains/sharing.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
 
@@ -45,7 +45,8 @@ void for_each_course(const timeline::Timeline& timeline, Visit visit) {
     until = std::min(until, timeline.lane(rank)->steps().back().begin);
   for (Rank rank = 0; rank < timeline.ranks(); ++rank)
     for (const timeline::StepRecord& record : timeline.lane(rank)->steps())
-      if (const StepCourse course = course_of(*timeline.lane(rank), record); course.over && course.post < until)
+      if (const steps::StepCourse course = steps::course_of(*timeline.lane(rank), record);
+          course.over && course.post < until)
         visit(rank, course);
 }
 
@@ -58,10 +59,10 @@ TEST(ConcurrencyTruth, IsThatOfTheCurve) {
     const SimulatedSession session(scenario);
     const timeline::Timeline& timeline = session.timeline();
     const double alone = 1e9 * double(scenario.program.volume) / scenario.machine.curve.front();
-    const Contention contention(timeline);
-    Sharing sharing(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+    const domains::Contention contention(timeline);
+    domains::Sharing sharing(timeline, {Nanoseconds{0}, Nanoseconds::max()});
     for (std::size_t domain = 0; domain < timeline.domains().size(); ++domain) sharing.look_at(domain);
-    for_each_course(timeline, [&](Rank rank, const StepCourse& course) {
+    for_each_course(timeline, [&](Rank rank, const steps::StepCourse& course) {
       // Each moment was rounded to a nanosecond.
       const double rounding = 2 + double(scenario.machine.ranks_per_domain);
       EXPECT_NEAR(double((course.work() - sharing.slowed(rank, course.begin)).count()), alone, rounding)

@@ -1,6 +1,6 @@
 // The messages of a program, as its ranks say them.
 
-#include "monitor/analysis/declared_messages.h"
+#include "monitor/analysis/partners/declared_messages.h"
 
 #include <gmock/gmock.h>
 
@@ -33,7 +33,7 @@ TEST(DeclaredMessages, AreThoseOfTheScenario) {
     if (random.whole(0, 1)) std::ranges::reverse(communication.distances);
     scenario.program.steps = 2;
     const test::SimulatedSession session(scenario, test::Says::kPartners);
-    const auto said = declared_messages(session.timeline());
+    const auto said = partners::declared_messages(session.timeline());
     ASSERT_TRUE(said);
     if (!split) std::ranges::sort(communication.distances);
     EXPECT_EQ(said->distances, communication.distances);
@@ -46,7 +46,7 @@ TEST(DeclaredMessages, AreThoseOfTheScenario) {
 TEST(DeclaredMessages, AreNotKnownWhereNobodyKnowsWhetherSendsWait) {
   for (const bool uncertain : {false, true}) {
     const Timeline timeline = that_said(9, {{true, false, {-1, 1}, {-1, 1}, uncertain}}, {{{{0}}}}, all_follow(9));
-    EXPECT_EQ(declared_messages(timeline).has_value(), !uncertain);
+    EXPECT_EQ(partners::declared_messages(timeline).has_value(), !uncertain);
   }
 }
 
@@ -60,19 +60,19 @@ TEST(DeclaredMessages, AreThoseOfTheLongestPartOfTheRun) {
       say(timeline, rank, at_end ? 60 + rank % 3 : 20 + rank % 3, at_end ? 2 : 3);
       say(timeline, rank, 100, at_end ? 2 : 3);
     }
-    const auto said = declared_messages(timeline);
+    const auto said = partners::declared_messages(timeline);
     ASSERT_TRUE(said);
     EXPECT_THAT(said->distances, ElementsAre(at_end ? 1 : 2));
     EXPECT_TRUE(said->changes);
   }
-  EXPECT_FALSE(declared_messages(that_said(9, patterns, cycles, all_follow(9)))->changes);
+  EXPECT_FALSE(partners::declared_messages(that_said(9, patterns, cycles, all_follow(9)))->changes);
 }
 
 TEST(DeclaredMessages, AreNotSaidWhereStepsDifferOrAllMeet) {
   const std::vector<wire::WaitPattern> patterns{{false, false, {-1}, {1}}, kAllMeet, {false, false, {-1}, {2}}};
-  EXPECT_TRUE(declared_messages(that_said(9, patterns, {{{{0}}}}, all_follow(9))));
+  EXPECT_TRUE(partners::declared_messages(that_said(9, patterns, {{{{0}}}}, all_follow(9))));
   for (const wire::WaitCycle& cycle : {wire::WaitCycle{{{0}, {}}}, {{{1}}}, {{{0, 1}}}, {{{2}}}, {{{}}}})
-    EXPECT_FALSE(declared_messages(that_said(9, patterns, {cycle}, all_follow(9))));
+    EXPECT_FALSE(partners::declared_messages(that_said(9, patterns, {cycle}, all_follow(9))));
 }
 
 }  // namespace

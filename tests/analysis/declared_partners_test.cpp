@@ -1,6 +1,6 @@
 // Who waits for whom, as ranks say it: judged by what follows from the messages, step by step.
 
-#include "monitor/analysis/declared_partners.h"
+#include "monitor/analysis/partners/declared_partners.h"
 
 #include <gmock/gmock.h>
 
@@ -26,13 +26,13 @@ using testing::IsEmpty;
 using timeline::Timeline;
 using wire::Rank;
 
-std::vector<Rank> awaited(const RankPartners& partners, Rank rank, wire::Step step) {
+std::vector<Rank> awaited(const partners::RankPartners& partners, Rank rank, wire::Step step) {
   const auto offsets = partners.awaited(rank, step);
   return {offsets.begin(), offsets.end()};
 }
 
 TEST(DeclaredPartners, AreThoseOfEachRank) {
-  const auto partners = RankPartners::declared_in(
+  const auto partners = partners::RankPartners::declared_in(
       that_said(4, {receives({1}), receives({-1, 1}), receives({-1})}, {{{{0}}}, {{{1}}}, {{{2}}}}, {1, 2, 2, 3}));
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 5), ElementsAre(1));
@@ -45,8 +45,8 @@ TEST(DeclaredPartners, AreThoseOfEachRank) {
 
 TEST(DeclaredPartners, AreKnownOfThoseWhoSayThem) {
   const Timeline timeline = that_said(3, {receives({1})}, {{{{0}}}}, {1, 0, 1});
-  EXPECT_EQ(who_declares(timeline), WhoDeclares::kSome);
-  const auto partners = RankPartners::declared_in(timeline);
+  EXPECT_EQ(partners::who_declares(timeline), partners::WhoDeclares::kSome);
+  const auto partners = partners::RankPartners::declared_in(timeline);
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 5), ElementsAre(1));
   EXPECT_THAT(awaited(*partners, 1, 5), IsEmpty());
@@ -56,9 +56,9 @@ TEST(DeclaredPartners, AreKnownOfThoseWhoSayThem) {
 
 TEST(DeclaredPartners, OfOthersAreWhatIsToldOfThem) {
   const Timeline timeline = that_said(9, {receives({1}), receives({2})}, {{{{0, 1}}}}, {1, 0, 1, 1, 1, 1, 1, 1, 1});
-  std::vector<StepWaits> others(9);
+  std::vector<partners::StepWaits> others(9);
   others[1] = {{-3, 6}, {}};
-  const auto partners = RankPartners::declared_in(timeline, others);
+  const auto partners = partners::RankPartners::declared_in(timeline, others);
   ASSERT_TRUE(partners);
   EXPECT_TRUE(partners->are_known_of(1, 0));
   EXPECT_THAT(awaited(*partners, 1, 0), ElementsAre(-3));
@@ -66,26 +66,27 @@ TEST(DeclaredPartners, OfOthersAreWhatIsToldOfThem) {
 }
 
 TEST(DeclaredPartners, AreNobodysWhereNobodySays) {
-  EXPECT_EQ(who_declares(that_said(3, {}, {}, {0, 0, 0})), WhoDeclares::kNobody);
-  EXPECT_FALSE(RankPartners::declared_in(that_said(3, {}, {}, {0, 0, 0})));
-  EXPECT_FALSE(RankPartners::declared_in(Timeline()));
+  EXPECT_EQ(partners::who_declares(that_said(3, {}, {}, {0, 0, 0})), partners::WhoDeclares::kNobody);
+  EXPECT_FALSE(partners::RankPartners::declared_in(that_said(3, {}, {}, {0, 0, 0})));
+  EXPECT_FALSE(partners::RankPartners::declared_in(Timeline()));
 }
 
 TEST(DeclaredPartners, OfSeveralWaitsAreThoseOfTheirPartnersBefore) {
   const auto partners =
-      RankPartners::declared_in(that_said(20, {receives({1}), receives({2})}, {{{{0, 1}}}}, all_follow(20)));
+      partners::RankPartners::declared_in(that_said(20, {receives({1}), receives({2})}, {{{{0, 1}}}}, all_follow(20)));
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(1, 2, 3));
 }
 
 TEST(DeclaredPartners, OfASendByRendezvousAreItsReceivers) {
-  const auto partners = RankPartners::declared_in(that_said(9, {{true, false, {-1}, {1}}}, {{{{0}}}}, all_follow(9)));
+  const auto partners =
+      partners::RankPartners::declared_in(that_said(9, {{true, false, {-1}, {1}}}, {{{{0}}}}, all_follow(9)));
   EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(-1, 1));
   EXPECT_TRUE(partners->is_ring());
 }
 
 TEST(DeclaredPartners, DifferFromStepToStepOfACycle) {
-  const auto partners = RankPartners::declared_in(
+  const auto partners = partners::RankPartners::declared_in(
       that_said(9, {receives({1}), receives({2}), kAllMeet}, {{{{0}, {1}, {1, 2}}}}, all_follow(9)));
   EXPECT_THAT(awaited(*partners, 0, 3), ElementsAre(1));
   EXPECT_THAT(awaited(*partners, 0, 4), ElementsAre(2));
@@ -101,8 +102,8 @@ TEST(DeclaredPartners, WithCyclesThatMeetTooSeldomAreThoseOfAllSteps) {
   };
   std::vector<std::uint32_t> follows = all_follow(9);
   follows[0] = 2;
-  const auto partners =
-      RankPartners::declared_in(that_said(9, {receives({1}), receives({2})}, {long_cycle(61), long_cycle(7)}, follows));
+  const auto partners = partners::RankPartners::declared_in(
+      that_said(9, {receives({1}), receives({2})}, {long_cycle(61), long_cycle(7)}, follows));
   ASSERT_TRUE(partners);
   EXPECT_THAT(awaited(*partners, 0, 0), ElementsAre(1)) << "its cycle of seven steps can be followed";
   EXPECT_THAT(awaited(*partners, 0, 6), ElementsAre(2));
@@ -110,8 +111,8 @@ TEST(DeclaredPartners, WithCyclesThatMeetTooSeldomAreThoseOfAllSteps) {
 }
 
 TEST(DeclaredPartners, WhoseDistancesGoBeyondTheWorldDoNoHarm) {
-  const auto partners =
-      RankPartners::declared_in(that_said(3, {receives({-4'000'000, 3, 4'000'000})}, {{{{0}}}}, all_follow(3)));
+  const auto partners = partners::RankPartners::declared_in(
+      that_said(3, {receives({-4'000'000, 3, 4'000'000})}, {{{{0}}}}, all_follow(3)));
   ASSERT_TRUE(partners);
   for (Rank rank = 0; rank < 3; ++rank)
     for (const Rank offset : awaited(*partners, rank, 0)) EXPECT_TRUE(offset == 1 || offset == -1);
@@ -141,7 +142,7 @@ TEST(DeclaredPartners, OfManyRanksThatAreNotThereAreLeftOutByTheBudget) {
   for (const bool has_room : {false, true}) {
     Timeline timeline(has_room ? 1024u << 20 : 64u << 20);
     ASSERT_TRUE(timeline.apply_roster("n1", roster));
-    EXPECT_EQ(RankPartners::declared_in(timeline) != nullptr, has_room);
+    EXPECT_EQ(partners::RankPartners::declared_in(timeline) != nullptr, has_room);
   }
 }
 
@@ -156,7 +157,7 @@ TEST(DeclaredPartners, OfMoreWaitsThanThereIsRoomForAreLeftOut) {
     for (Rank rank = 0; rank < ranks; ++rank) roster.ranks.push_back({rank, 1, wire::kNoDomain, 1});
     Timeline timeline(64u << 20);
     ASSERT_TRUE(timeline.apply_roster("n1", roster));
-    EXPECT_EQ(RankPartners::declared_in(timeline) != nullptr, ranks < kRanks) << ranks;
+    EXPECT_EQ(partners::RankPartners::declared_in(timeline) != nullptr, ranks < kRanks) << ranks;
   }
 }
 
@@ -176,7 +177,7 @@ TEST(DeclaredPartners, OfSimulatedRanksAreThoseThatTheSimulationWaitsFor) {
     const auto model = sim::model_of(scenario);
     ASSERT_TRUE(model);
     const test::SimulatedSession session(scenario, test::Says::kPartners);
-    const auto said = RankPartners::declared_in(session.timeline());
+    const auto said = partners::RankPartners::declared_in(session.timeline());
     ASSERT_TRUE(said);
     for (Rank rank = 0; rank < model->ranks; ++rank) {
       std::set<Rank> ranks;
@@ -199,11 +200,11 @@ TEST(DeclaredPartners, WhoMeetInSeveralWaitsAreThoseOfACollective) {
       cycle.steps[0].push_back(std::uint32_t(patterns.size()));
       patterns.push_back({false, false, {-distance}, {distance}});
     }
-    const auto all = RankPartners::declared_in(that_said(ranks, patterns, {cycle}, all_follow(ranks)));
+    const auto all = partners::RankPartners::declared_in(that_said(ranks, patterns, {cycle}, all_follow(ranks)));
     ASSERT_TRUE(all);
     EXPECT_TRUE(all->is_collective(0)) << ranks;
     cycle.steps[0].pop_back();
-    const auto some = RankPartners::declared_in(that_said(ranks, patterns, {cycle}, all_follow(ranks)));
+    const auto some = partners::RankPartners::declared_in(that_said(ranks, patterns, {cycle}, all_follow(ranks)));
     ASSERT_TRUE(some);
     EXPECT_FALSE(some->is_collective(0)) << ranks;
   }
@@ -214,7 +215,7 @@ TEST(DeclaredPartners, AreThoseOfThePartOfTheRunThatAStepBelongsTo) {
       that_said(9, {receives({1}), receives({2}), kAllMeet}, {{{{0}}}, {{{1}}}, {{{2}}}}, all_follow(9));
   for (Rank rank = 0; rank < 9; ++rank) say(timeline, rank, 100, 2);
   for (Rank rank = 0; rank < 9; ++rank) say(timeline, rank, 300, 3);
-  const auto partners = RankPartners::declared_in(timeline);
+  const auto partners = partners::RankPartners::declared_in(timeline);
   ASSERT_TRUE(partners);
   for (const wire::Step step : {0, 99}) EXPECT_THAT(awaited(*partners, 0, step), ElementsAre(1)) << step;
   for (const wire::Step step : {100, 299}) EXPECT_THAT(awaited(*partners, 0, step), ElementsAre(2)) << step;
@@ -232,7 +233,7 @@ TEST(DeclaredPartners, AreNobodysWhereNobodySaysThemInBetween) {
     say(timeline, rank, 10, 0);
     say(timeline, rank, 20, 1);
   }
-  const auto partners = RankPartners::declared_in(timeline);
+  const auto partners = partners::RankPartners::declared_in(timeline);
   ASSERT_TRUE(partners);
   EXPECT_THAT(partners->offsets_in(15), IsEmpty());
   EXPECT_FALSE(partners->is_collective(15));
@@ -242,7 +243,7 @@ TEST(DeclaredPartners, AreNotKnownWhereARankSaysNothingInBetween) {
   Timeline timeline = that_said(9, {receives({1}), receives({2})}, {{{{0}}}, {{{1}}}}, all_follow(9));
   say(timeline, 4, 10, 0);
   say(timeline, 4, 20, 2);
-  const auto partners = RankPartners::declared_in(timeline);
+  const auto partners = partners::RankPartners::declared_in(timeline);
   ASSERT_TRUE(partners);
   for (const wire::Step step : {9, 10, 19, 20}) {
     EXPECT_EQ(partners->are_known_of(4, step), step < 10 || step >= 20) << step;
@@ -262,11 +263,11 @@ TEST(StretchesOfSteps, AreAsManyAsThereIsRoomForAndLeaveNoStepOut) {
     const std::uint64_t farthest = std::uint64_t{1} << (3 + random() % 46);
     for (auto count = random() % 50; count > 0; --count) steps.insert(wire::Step(random() % farthest) - 1);
     const std::vector<wire::Step> all(steps.begin(), steps.end());
-    const auto stretches = stretches_of(all, 7);
+    const auto stretches = partners::stretches_of(all, 7);
     ASSERT_LE(stretches.size(), 7u);
     ASSERT_TRUE(all.size() > 7 || stretches.size() == all.size());
     std::size_t within = 0;
-    for (const StretchOfSteps& stretch : stretches) {
+    for (const partners::StretchOfSteps& stretch : stretches) {
       ASSERT_TRUE(steps.contains(stretch.first) && steps.contains(stretch.last));
       within += std::size_t(
           std::ranges::count_if(all, [&](wire::Step step) { return stretch.first <= step && step <= stretch.last; }));

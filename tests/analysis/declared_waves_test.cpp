@@ -10,8 +10,8 @@
 #include <random>
 #include <string>
 
-#include "monitor/analysis/causes.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/causes/causes.h"
+#include "monitor/analysis/waves/waves.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
 #include "workloads/sim/core/wait_table.h"
@@ -157,7 +157,7 @@ std::vector<Rank> some_ranks(Rank ranks, std::mt19937& random) {
 
 bool is_found(const Graph& graph, test::Says says, const std::vector<Rank>& silent = {}) {
   const Timeline timeline = graph.timeline(says, silent);
-  for (const Wave& wave : find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
+  for (const waves::Wave& wave : waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
     if (wave.origin_rank == graph.held && wave.origin_step == Graph::kDelayed)
       return wave.up.reach_ranks + wave.down.reach_ranks == graph.truly_reached();
   return graph.truly_reached() == 0;
@@ -252,10 +252,10 @@ TEST(DeclaredPartners, TellHowFarAWaveComesWhereEachRankHasItsOwnOrderOfPartners
 }
 
 /// Of the waiting of these ranks, nanoseconds: what one of both gives to another cause than the other does.
-double given_to_others(const RankCauses& one, const RankCauses& other) {
+double given_to_others(const causes::RankCauses& one, const causes::RankCauses& other) {
   std::map<Rank, double> difference;
-  for (const Culprit& culprit : one.by) difference[culprit.rank] += double(culprit.cost.sum().count());
-  for (const Culprit& culprit : other.by) difference[culprit.rank] -= double(culprit.cost.sum().count());
+  for (const causes::Culprit& culprit : one.by) difference[culprit.rank] += double(culprit.cost.sum().count());
+  for (const causes::Culprit& culprit : other.by) difference[culprit.rank] -= double(culprit.cost.sum().count());
   double sum = std::abs(double((one.transfer - other.transfer).count())) +
                std::abs(double((one.unknown - other.unknown).count())) +
                std::abs(double((one.bandwidth - other.bandwidth).count())) +
@@ -282,7 +282,8 @@ TEST(DeclaredPartners, OfSomeRanksTellWavesAndCausesAsThoseOfAll) {
     const std::vector<Rank> silent = some_ranks(scenario.machine.ranks, choice);
     const test::SimulatedSession all(scenario, test::Says::kPartners), some(scenario, test::Says::kPartners, silent);
     const Window run{Nanoseconds{0}, Nanoseconds::max()};
-    const Causes of_all = find_causes(all.timeline(), run), of_some = find_causes(some.timeline(), run);
+    const causes::Causes of_all = causes::find_causes(all.timeline(), run),
+                         of_some = causes::find_causes(some.timeline(), run);
     double waited = 0, other = 0;
     for (Rank rank = 0; rank < scenario.machine.ranks; ++rank) {
       if (std::ranges::find(silent, rank) != silent.end()) continue;
@@ -291,10 +292,10 @@ TEST(DeclaredPartners, OfSomeRanksTellWavesAndCausesAsThoseOfAll) {
       other += given_to_others(of_all.ranks[place], of_some.ranks[place]);
     }
     good += other <= 0.02 * waited;
-    const auto expected = find_waves(all.timeline(), run), found = find_waves(some.timeline(), run);
-    for (const Wave& wave : expected) {
+    const auto expected = waves::find_waves(all.timeline(), run), found = waves::find_waves(some.timeline(), run);
+    for (const waves::Wave& wave : expected) {
       ++waves;
-      same_waves += std::ranges::any_of(found, [&](const Wave& its) {
+      same_waves += std::ranges::any_of(found, [&](const waves::Wave& its) {
         return its.origin_rank == wave.origin_rank && its.origin_step == wave.origin_step &&
                its.up.reach_ranks == wave.up.reach_ranks && its.down.reach_ranks == wave.down.reach_ranks;
       });
@@ -330,19 +331,19 @@ Graph grid_of(Rank rows, Rank columns) {
 TEST(DeclaredPartners, OfATreeMakeNoLineAlongWhichAWaveHasASpeed) {
   for (const bool says : {true, false}) {
     const Timeline timeline = binomial_tree(64).timeline(says ? test::Says::kPartners : test::Says::kNothing, {});
-    const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+    const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
     ASSERT_EQ(waves.size(), 1u);
     EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 63) << says;
-    for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+    for (const waves::WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
       EXPECT_FALSE(direction->theory || direction->leading.ranks_per_s || direction->leading.ranks_per_step) << says;
-      EXPECT_EQ(runs_along_no_line(*direction), direction->front.size() > 1) << says;
+      EXPECT_EQ(waves::runs_along_no_line(*direction), direction->front.size() > 1) << says;
     }
   }
 }
 
 TEST(DeclaredPartners, OfAGridMakeALineAlongWhichAWaveComesARowAStep) {
   const Timeline timeline = grid_of(8, 6).timeline(test::Says::kPartners, {});
-  const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   ASSERT_EQ(waves.size(), 1u);
   ASSERT_TRUE(waves[0].up.theory && waves[0].up.leading.ranks_per_step);
   EXPECT_EQ(waves[0].up.theory->ranks_per_step, 6);
@@ -357,12 +358,12 @@ TEST(DeclaredPartners, WhoWaitInEveryThirdStepMakeALineOfARankInThree) {
   graph.delay = 10 * Graph::kWork;
   graph.every = 3;
   const Timeline timeline = graph.timeline(test::Says::kPartners, {});
-  const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   ASSERT_EQ(waves.size(), 1u);
   EXPECT_EQ(waves[0].up.front.size(), 11u);
   ASSERT_TRUE(waves[0].up.leading.ranks_per_step);
   EXPECT_NEAR(waves[0].up.leading.ranks_per_step->value, 1.0 / 3, 1e-9);
-  EXPECT_FALSE(runs_along_no_line(waves[0].up));
+  EXPECT_FALSE(waves::runs_along_no_line(waves[0].up));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-#include "monitor/analysis/domain_states.h"
+#include "monitor/analysis/domains/domain_states.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "monitor/analysis/concurrency.h"
+#include "monitor/analysis/domains/concurrency.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
@@ -21,16 +21,16 @@ using test::RandomQuietScenarios;
 using test::RingModel;
 using test::SimulatedSession;
 
-DomainStates followed(const timeline::Timeline& timeline) {
-  DomainStates states;
+domains::DomainStates followed(const timeline::Timeline& timeline) {
+  domains::DomainStates states;
   states.follow(timeline);
   return states;
 }
 
-DomainState state_at(const timeline::Timeline& timeline, int domain, Nanoseconds at) {
-  const DomainStates states = followed(timeline);
-  const StateChange* change = states.at(domain, at);
-  return change ? change->state : DomainState::kUnknown;
+domains::DomainState state_at(const timeline::Timeline& timeline, int domain, Nanoseconds at) {
+  const domains::DomainStates states = followed(timeline);
+  const domains::StateChange* change = states.at(domain, at);
+  return change ? change->state : domains::DomainState::kUnknown;
 }
 
 /// physics.md: 40 ranks in a ring, saturation at 5, a delay of 1.2 s on rank 5 at step 5.
@@ -45,9 +45,9 @@ Scenario reference_case(Rank ranks_per_domain) {
 
 TEST(DomainStates, OfTheReferenceCaseAreLockstepWhereItWasHitAndComputationalWavesElsewhere) {
   const SimulatedSession session(reference_case(10));
-  EXPECT_EQ(state_at(session.timeline(), 0, ms(2900)), DomainState::kLockstep);
+  EXPECT_EQ(state_at(session.timeline(), 0, ms(2900)), domains::DomainState::kLockstep);
   for (const int other : {1, 2, 3})
-    EXPECT_EQ(state_at(session.timeline(), other, ms(2900)), DomainState::kComputational);
+    EXPECT_EQ(state_at(session.timeline(), other, ms(2900)), domains::DomainState::kComputational);
 }
 
 TEST(DomainStates, BelowTheSaturationPointAreLockstepBehindTheWave) {
@@ -56,7 +56,8 @@ TEST(DomainStates, BelowTheSaturationPointAreLockstepBehindTheWave) {
     const auto last = session.timeline().now() - ms(100);
     for (int domain = 0; domain < int(session.timeline().domains().size()); ++domain) {
       const bool alone = session.timeline().domains()[std::size_t(domain)].ranks.size() == 1;  // 40 is no multiple of 3
-      EXPECT_EQ(state_at(session.timeline(), domain, last), alone ? DomainState::kAlone : DomainState::kLockstep)
+      EXPECT_EQ(state_at(session.timeline(), domain, last),
+                alone ? domains::DomainState::kAlone : domains::DomainState::kLockstep)
           << each << " " << domain;
     }
   }
@@ -68,8 +69,8 @@ TEST(DomainStates, TellOfAnIdleWaveWhileItIsInside) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline, ms(350));
-  EXPECT_EQ(state_at(timeline, 0, ms(350)), DomainState::kDisturbed);
-  EXPECT_EQ(state_at(timeline, 2, ms(350)), DomainState::kLockstep);
+  EXPECT_EQ(state_at(timeline, 0, ms(350)), domains::DomainState::kDisturbed);
+  EXPECT_EQ(state_at(timeline, 2, ms(350)), domains::DomainState::kLockstep);
 }
 
 /// As ranks do that share cores: one in a hundred steps of the program some rank is off its core for milliseconds.
@@ -90,14 +91,14 @@ TEST(DomainStates, TellApartAnIdleWaveAndRanksThatAreHeldUpAgainAndAgain) {
     return Nanoseconds(std::int64_t(model.times[std::size_t(delay.step)][std::size_t(delay.rank)].begin));
   };
   const Nanoseconds delayed = begin_of(model.delays[0]);
-  const DomainStates states = followed(timeline);
-  for (const StateChange& change : states.changes(0)) {
-    EXPECT_TRUE(change.state != DomainState::kDisturbed || change.at < ms(4000) || change.at > delayed)
+  const domains::DomainStates states = followed(timeline);
+  for (const domains::StateChange& change : states.changes(0)) {
+    EXPECT_TRUE(change.state != domains::DomainState::kDisturbed || change.at < ms(4000) || change.at > delayed)
         << "at " << change.at.count() << " ns, seed " << seed;
   }
   for (const RingModel::Delay& delay : model.delays)
-    EXPECT_EQ(states.at(0, begin_of(delay) + ms(700))->state, DomainState::kDisturbed) << "seed " << seed;
-  EXPECT_NE(states.at(0, delayed + ms(2000))->state, DomainState::kDisturbed) << "seed " << seed;
+    EXPECT_EQ(states.at(0, begin_of(delay) + ms(700))->state, domains::DomainState::kDisturbed) << "seed " << seed;
+  EXPECT_NE(states.at(0, delayed + ms(2000))->state, domains::DomainState::kDisturbed) << "seed " << seed;
 }
 
 TEST(DomainStates, CallItNoWaveWhereRanksWaitAndOthersAreLost) {
@@ -111,10 +112,10 @@ TEST(DomainStates, CallItNoWaveWhereRanksWaitAndOthersAreLost) {
                   std::vector<wire::Event>{{ms(245), 0, wire::EventKind::kLost, wire::Phase::kNone}});
   model.fill(timeline, ms(1000), ms(245));
   timeline.advance("n1", ms(1000));
-  EXPECT_EQ(state_at(timeline, 0, ms(1000)), DomainState::kBereft);
-  EXPECT_EQ(state_at(timeline, 3, ms(1000)), DomainState::kBereft);
-  for (const StateChange& change : followed(timeline).changes(0))
-    EXPECT_TRUE(change.state != DomainState::kDisturbed || change.at < ms(245));
+  EXPECT_EQ(state_at(timeline, 0, ms(1000)), domains::DomainState::kBereft);
+  EXPECT_EQ(state_at(timeline, 3, ms(1000)), domains::DomainState::kBereft);
+  for (const domains::StateChange& change : followed(timeline).changes(0))
+    EXPECT_TRUE(change.state != domains::DomainState::kDisturbed || change.at < ms(245));
 }
 
 TEST(DomainStates, SayOfARankAloneNeitherThatItIsInLockstepNorThatItIsNot) {
@@ -127,7 +128,7 @@ TEST(DomainStates, SayOfARankAloneNeitherThatItIsInLockstepNorThatItIsNot) {
     timeline::Timeline timeline;
     model.fill(timeline);
     for (int domain = 0; domain < 4; ++domain)
-      EXPECT_EQ(state_at(timeline, domain, ms(900)), DomainState::kAlone) << noise;
+      EXPECT_EQ(state_at(timeline, domain, ms(900)), domains::DomainState::kAlone) << noise;
   }
 }
 
@@ -137,8 +138,8 @@ TEST(DomainStates, TellWhenAllRanksHaveStopped) {
   timeline::Timeline timeline;
   model.fill(timeline);
   timeline.advance("n1", ms(2000));
-  EXPECT_EQ(state_at(timeline, 0, ms(900)), DomainState::kLockstep);
-  EXPECT_EQ(state_at(timeline, 0, ms(2000)), DomainState::kNotActive);
+  EXPECT_EQ(state_at(timeline, 0, ms(900)), domains::DomainState::kLockstep);
+  EXPECT_EQ(state_at(timeline, 0, ms(2000)), domains::DomainState::kNotActive);
 }
 
 TEST(DomainStates, AreNotKnownBeforeAnythingWasSeen) {
@@ -146,9 +147,9 @@ TEST(DomainStates, AreNotKnownBeforeAnythingWasSeen) {
   model.run();
   timeline::Timeline timeline;
   timeline.apply_roster("n1", model.roster());
-  EXPECT_EQ(state_at(timeline, 0, ms(1000)), DomainState::kUnknown);
+  EXPECT_EQ(state_at(timeline, 0, ms(1000)), domains::DomainState::kUnknown);
   model.fill(timeline, ms(30));
-  EXPECT_EQ(state_at(timeline, 0, ms(1000)), DomainState::kUnknown);
+  EXPECT_EQ(state_at(timeline, 0, ms(1000)), domains::DomainState::kUnknown);
 }
 
 TEST(DomainStates, NameTheOneRankThatWorksLongerStepAfterStep) {
@@ -159,11 +160,12 @@ TEST(DomainStates, NameTheOneRankThatWorksLongerStepAfterStep) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const DomainStates states = followed(timeline);
+  const domains::DomainStates states = followed(timeline);
   ASSERT_NE(states.at(2, ms(3000)), nullptr);
-  EXPECT_EQ(states.at(2, ms(3000))->state, DomainState::kStraggler);
+  EXPECT_EQ(states.at(2, ms(3000))->state, domains::DomainState::kStraggler);
   EXPECT_EQ(states.at(2, ms(3000))->straggler, 23);
-  for (const int other : {0, 1, 3}) EXPECT_NE(states.at(other, ms(3000))->state, DomainState::kStraggler) << other;
+  for (const int other : {0, 1, 3})
+    EXPECT_NE(states.at(other, ms(3000))->state, domains::DomainState::kStraggler) << other;
 }
 
 TEST(DomainStates, CallNobodyAStragglerWhereHalfOfTheRanksWorkLonger) {
@@ -173,7 +175,7 @@ TEST(DomainStates, CallNobodyAStragglerWhereHalfOfTheRanksWorkLonger) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  EXPECT_NE(state_at(timeline, 2, ms(3000)), DomainState::kStraggler);
+  EXPECT_NE(state_at(timeline, 2, ms(3000)), domains::DomainState::kStraggler);
 }
 
 /// A recording may say that it lasted for years.
@@ -184,9 +186,9 @@ TEST(DomainStates, PassQuicklyOverTimeInWhichNothingHappens) {
   model.fill(timeline, ms(900));
   const Nanoseconds year = std::chrono::hours(24 * 365);
   model.run_again(timeline, year);
-  const DomainStates states = followed(timeline);
-  EXPECT_EQ(states.at(0, ms(800))->state, DomainState::kLockstep);
-  EXPECT_EQ(states.at(0, year + ms(900))->state, DomainState::kLockstep);
+  const domains::DomainStates states = followed(timeline);
+  EXPECT_EQ(states.at(0, ms(800))->state, domains::DomainState::kLockstep);
+  EXPECT_EQ(states.at(0, year + ms(900))->state, domains::DomainState::kLockstep);
 }
 
 TEST(DomainStates, LookAtStepsOfMonthsNoMoreOftenThanAtThoseOfMinutes) {
@@ -196,9 +198,9 @@ TEST(DomainStates, LookAtStepsOfMonthsNoMoreOftenThanAtThoseOfMinutes) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const DomainStates states = followed(timeline);
+  const domains::DomainStates states = followed(timeline);
   EXPECT_LT(states.looks(), 100u * 30);
-  EXPECT_EQ(states.at(2, 20 * model.work)->state, DomainState::kLockstep);
+  EXPECT_EQ(states.at(2, 20 * model.work)->state, domains::DomainState::kLockstep);
 }
 
 /// What is not known yet at one moment must not be passed over.
@@ -210,8 +212,8 @@ TEST(DomainStates, SayTheSameOfLongStepsWhetherFollowedAllAlongOrAtTheEnd) {
   model.run();
   timeline::Timeline whole;
   model.fill(whole);
-  const DomainStates at_the_end = followed(whole);
-  DomainStates all_along;
+  const domains::DomainStates at_the_end = followed(whole);
+  domains::DomainStates all_along;
   timeline::Timeline so_far;
   Nanoseconds before{};
   for (Nanoseconds now = std::chrono::seconds(7); now < whole.now(); now += std::chrono::seconds(97)) {
@@ -238,16 +240,16 @@ struct Verdicts {
 };
 
 void add(Verdicts& told, const timeline::Timeline& timeline, bool may_wave) {
-  const DomainStates states = followed(timeline);
+  const domains::DomainStates states = followed(timeline);
   for (int domain = 0; domain < int(timeline.domains().size()); ++domain) {
     told.minutes += std::chrono::duration<double>(timeline.now()).count() / 60;
     ++told.domains;
-    std::set<DomainState> had;
-    for (const StateChange& change : states.changes(domain)) {
-      if (change.state == DomainState::kNotActive) continue;
+    std::set<domains::DomainState> had;
+    for (const domains::StateChange& change : states.changes(domain)) {
+      if (change.state == domains::DomainState::kNotActive) continue;
       told.changes += !had.empty();
       told.returns += !had.insert(change.state).second;
-      EXPECT_TRUE(may_wave || change.state != DomainState::kComputational) << domain;
+      EXPECT_TRUE(may_wave || change.state != domains::DomainState::kComputational) << domain;
     }
   }
 }
@@ -263,8 +265,9 @@ AllTold told_of(unsigned seed, double noise) {
   for (int i = 0; i < 40; ++i) {
     const Scenario scenario = random.next(noise, 20);
     const SimulatedSession session(scenario);
-    const bool may_wave = scenario.program.kernel == support::Kernel::kMemory &&
-                          saturation_point(session.timeline().domains()[0].info) < scenario.machine.ranks_per_domain;
+    const bool may_wave =
+        scenario.program.kernel == support::Kernel::kMemory &&
+        domains::saturation_point(session.timeline().domains()[0].info) < scenario.machine.ranks_per_domain;
     add(may_wave ? told.contended : told.others, session.timeline(), may_wave);
   }
   for (const auto& [name, of] : {std::pair("contended", told.contended), {"not contended", told.others}})
@@ -313,13 +316,13 @@ TEST(DomainStates, TakeNoComputationalWaveBackWhereRanksAreLateToSayThatTheyAreD
     const double lateness = 0.002 * (1 + draw % 4);
     timeline::Timeline timeline;
     late_to_say(run, lateness, seed + draw).fill(timeline);
-    const DomainStates states = followed(timeline);
+    const domains::DomainStates states = followed(timeline);
     for (const int domain : {1, 2, 3}) {
       const auto changes = states.changes(domain);
-      const auto wave = std::ranges::find(changes, DomainState::kComputational, &StateChange::state);
+      const auto wave = std::ranges::find(changes, domains::DomainState::kComputational, &domains::StateChange::state);
       ASSERT_NE(wave, changes.end()) << "socket " << domain << ", lateness " << lateness << ", seed " << seed;
-      for (const StateChange& change : std::span(wave + 1, changes.end()))
-        EXPECT_EQ(change.state, DomainState::kNotActive)
+      for (const domains::StateChange& change : std::span(wave + 1, changes.end()))
+        EXPECT_EQ(change.state, domains::DomainState::kNotActive)
             << to_words(change.state) << " at " << change.at.count() << " ns, socket " << domain << ", lateness "
             << lateness << ", seed " << seed;
     }

@@ -1,6 +1,6 @@
 // A search that is cut into pieces finds to the bit what it finds in one go.
 
-#include "monitor/analysis/exchange_search.h"
+#include "monitor/analysis/partners/exchange_search.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,11 +8,13 @@
 
 #include <random>
 
-#include "monitor/analysis/find_graph.h"
+#include "monitor/analysis/partners/find_graph.h"
 #include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
+
+using wire::Step;
 
 /// Steps of programs that exchange messages by some rule, all of them or a part of their ranks, with waits that last a
 /// little longer or much longer than by the rule.
@@ -20,25 +22,25 @@ class RandomSamples {
  public:
   explicit RandomSamples(unsigned seed) : random_(seed) {}
 
-  StepSample next() {
+  steps::StepSample next() {
     const Rank ranks = whole(2, 40);
     const auto width = std::size_t(whole(0, 2) ? ranks : whole(1, ranks));
-    const Exchange exchange = any_exchange();
+    const partners::Exchange exchange = any_exchange();
     const double longer = whole(0, 2) ? real(0, 1e6) : 0, lost = whole(0, 3) ? 0 : 0.02;
-    StepSample sample(ranks, width);
+    steps::StepSample sample(ranks, width);
     for (int row = whole(1, 24); row > 0; --row) add_row(exchange, longer, lost, sample);
     return sample;
   }
   /// Steps of more ranks than can be looked at together, and what they exchange by: eagerly, waiting once, in chains and
   /// rings.
-  std::pair<CommonSteps, Exchange> next_of_many() {
+  std::pair<steps::CommonSteps, partners::Exchange> next_of_many() {
     const Rank ranks = whole(1'300, 3'000);
-    Exchange exchange = any_exchange();
+    partners::Exchange exchange = any_exchange();
     exchange.rendezvous = exchange.split = false, exchange.certain = true;
     std::ranges::sort(exchange.distances);
-    CommonSteps steps;
+    steps::CommonSteps steps;
     steps.ranks.resize(std::size_t(ranks));
-    EndPredictor predictor(exchange);
+    partners::EndPredictor predictor(exchange);
     for (int k = whole(8, 20); k > 0; --k) {
       steps.numbers.push_back(Step(steps.numbers.size()));
       std::vector<double> posts(steps.ranks.size());
@@ -54,8 +56,8 @@ class RandomSamples {
   std::uint64_t budget() { return std::uint64_t(std::exp(real(0, std::log(3e6)))); }
 
  private:
-  Exchange any_exchange() {
-    Exchange exchange{
+  partners::Exchange any_exchange() {
+    partners::Exchange exchange{
         .ring = whole(0, 1) == 1, .rendezvous = whole(0, 2) == 0, .split = whole(0, 2) == 0, .transfer = {}};
     while (exchange.distances.empty() || whole(0, 1))
       if (const Rank distance = whole(-4, 4);
@@ -65,10 +67,10 @@ class RandomSamples {
     return exchange;
   }
 
-  void add_row(const Exchange& exchange, double longer, double lost, StepSample& sample) {
+  void add_row(const partners::Exchange& exchange, double longer, double lost, steps::StepSample& sample) {
     std::vector<double> posts(std::size_t(sample.ranks())), part(sample.width()), ends(sample.width());
     for (double& post : posts) post = std::floor(real(0, whole(0, 5) ? 1e6 : 2e7));
-    EndPredictor predictor(exchange);
+    partners::EndPredictor predictor(exchange);
     const auto predicted = predictor.ends(posts);
     const Rank first = whole(0, sample.ranks() - 1);
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -94,7 +96,7 @@ int advance_to_end(Search& search, Budget next_budget) {
   }
 }
 
-std::string words_of(const Exchange& e) {
+std::string words_of(const partners::Exchange& e) {
   return fmt::format("{}, {}{}{}{}{}, {} ns", e.distances, e.ring ? "ring " : "chain ", e.certain ? "certain " : "",
                      e.declared ? "declared " : "", e.rendezvous ? "rendezvous " : "", e.split ? "split" : "",
                      e.transfer.count());
@@ -104,10 +106,11 @@ TEST(ExchangeSearch, FindsTheSameHoweverItsWorkIsCut) {
   const unsigned seed = any_seed();
   RandomSamples random(seed);
   for (int i = 0; i < 30; ++i) {
-    const StepSample sample = random.next();
-    ExchangeSearch search(sample);
+    const steps::StepSample sample = random.next();
+    partners::ExchangeSearch search(sample);
     advance_to_end(search, [&] { return random.budget(); });
-    EXPECT_EQ(words_of(search.found()), words_of(find_exchange(sample))) << "sample " << i << " of seed " << seed;
+    EXPECT_EQ(words_of(search.found()), words_of(partners::find_exchange(sample)))
+        << "sample " << i << " of seed " << seed;
   }
 }
 
@@ -116,9 +119,9 @@ TEST(ExchangeSearch, FindsWhatManyRanksWaitForInStretchesOfThem) {
   RandomSamples random(seed);
   for (int i = 0; i < 8; ++i) {
     const auto [steps, truth] = random.next_of_many();
-    const StepSample sample = StepSample::of(steps);
+    const steps::StepSample sample = steps::StepSample::of(steps);
     ASSERT_LE(sample.rows() * sample.width(), 11'000u);
-    EXPECT_EQ(words_of(find_exchange(sample)), words_of(truth))
+    EXPECT_EQ(words_of(partners::find_exchange(sample)), words_of(truth))
         << "program " << i << " of " << steps.ranks.size() << " ranks, seed " << seed;
   }
 }
@@ -127,9 +130,9 @@ TEST(ExchangeSearch, BreaksOffWhereItsBudgetIsSpent) {
   const unsigned seed = any_seed();
   RandomSamples random(seed);
   for (int i = 0; i < 10; ++i) {
-    ExchangeSearch small(random.next());
-    const StepSample sample = small.sample();
-    ExchangeSearch large(sample);
+    partners::ExchangeSearch small(random.next());
+    const steps::StepSample sample = small.sample();
+    partners::ExchangeSearch large(sample);
     const auto pass = std::uint64_t(sample.rows() * sample.width());
     const int steps = advance_to_end(small, [] { return 1; });
     const int calls = advance_to_end(large, [&] { return 100 * pass; });
@@ -142,9 +145,9 @@ TEST(GraphSearch, FindsTheSameHoweverItsWorkIsCut) {
   const unsigned seed = any_seed();
   RandomSamples random(seed);
   for (int i = 0; i < 30; ++i) {
-    const StepSample sample = random.next();
+    const steps::StepSample sample = random.next();
     if (!sample.has_all_ranks()) continue;
-    GraphSearch whole(sample), cut(sample);
+    partners::GraphSearch whole(sample), cut(sample);
     LookBudget unlimited;
     EXPECT_FALSE(whole.advance(unlimited));
     advance_to_end(cut, [&] { return random.budget() / 100; });

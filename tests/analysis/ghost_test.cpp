@@ -1,6 +1,6 @@
 // Runs whose disturbances are known: the ghost has none of them, so a run leaves it by just those.
 
-#include "monitor/analysis/ghost.h"
+#include "monitor/analysis/program/ghost.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -29,13 +29,13 @@ Nanoseconds at(const Disturbances& disturbances, Rank rank, int step) {
   return found == disturbances.end() ? Nanoseconds{0} : found->second;
 }
 
-wire::Result<Ghost> find_ghost(const Timeline& timeline) {
-  auto program = find_program(timeline);
+wire::Result<program::Ghost> find_ghost(const Timeline& timeline) {
+  auto program = program::find_program(timeline);
   if (!program) return program.error();
   return ghost_of(program->model(), std::move(program->steps));
 }
 
-Ghost ghost_of(const RingModel& model) {
+program::Ghost ghost_of(const RingModel& model) {
   Timeline timeline;
   model.fill(timeline);
   auto ghost = find_ghost(timeline);
@@ -43,12 +43,12 @@ Ghost ghost_of(const RingModel& model) {
   return std::move(*ghost);
 }
 
-void expect_departures(const Ghost& ghost, const Disturbances& work, const Disturbances& stops) {
+void expect_departures(const program::Ghost& ghost, const Disturbances& work, const Disturbances& stops) {
   constexpr double kNear = 100;  // nanoseconds
   for (Rank rank = 0; rank < ghost.ranks(); ++rank) {
     for (std::size_t k = 0; k < ghost.steps.steps(); ++k) {
       SCOPED_TRACE(fmt::format("rank {}, step {}", rank, k));
-      const Departure& departure = ghost.departures[std::size_t(rank)][k];
+      const program::Departure& departure = ghost.departures[std::size_t(rank)][k];
       const int step = int(ghost.steps.numbers[k]);
       ASSERT_TRUE(departure.at_work);
       ASSERT_NEAR(double(departure.at_work->count()), double(at(work, rank, step).count()), kNear);
@@ -75,11 +75,11 @@ TEST(Ghost, IsLeftWhereARankWorksLongerOrShorterOrIsStopped) {
     model.more_work = [&](Rank rank, int step) { return at(work, rank, step); };
     model.stopped_after_wait = [&](Rank rank, int step) { return at(stops, rank, step); };
     model.run();
-    const Ghost ghost = ghost_of(model);
+    const program::Ghost ghost = ghost_of(model);
     expect_departures(ghost, work, stops);
-    const DepartureSums sums = sum_of(ghost, 3);
+    const program::DepartureSums sums = program::sum_of(ghost, 3);
     ASSERT_LE(sums.largest.size(), 3u);
-    for (const LargestDeparture& each : sums.largest) {
+    for (const program::LargestDeparture& each : sums.largest) {
       const Place place{each.rank, int(ghost.steps.numbers[each.step])};
       EXPECT_TRUE(work.contains(place) || stops.contains(place));
     }
@@ -104,7 +104,7 @@ TEST(Ghost, IsLeftByTheNoiseThatWasDrawn) {
     for (Rank rank = 0; rank < ghost->ranks(); ++rank) {
       for (std::size_t k = 0; k < ghost->steps.steps(); ++k) {
         SCOPED_TRACE(fmt::format("rank {}, step {}", rank, k));
-        const Departure& departure = ghost->departures[std::size_t(rank)][k];
+        const program::Departure& departure = ghost->departures[std::size_t(rank)][k];
         const double drawn = 1e9 * prepared->noise->after(rank, ghost->steps.numbers[k], 0, 0);
         ASSERT_TRUE(departure.at_work);
         ASSERT_NEAR(double(departure.at_work->count()), drawn, near);
@@ -126,7 +126,7 @@ TEST(Ghost, OfAWindowIsThatOfTheSession) {
     const test::SimulatedSession session(scenario, test::Says::kPartners);
     const auto whole = find_ghost(session.timeline());
     ASSERT_TRUE(whole) << whole.error().message;
-    GhostFinder finder(session.timeline());
+    program::GhostFinder finder(session.timeline());
     const Nanoseconds length = session.timeline().now();
     const auto& part = finder.observe({length / 3, length * 2 / 3});
     ASSERT_TRUE(part) << part.error().message;
@@ -135,7 +135,7 @@ TEST(Ghost, OfAWindowIsThatOfTheSession) {
       const auto in_whole =
           std::size_t(std::ranges::find(whole->steps.numbers, part->steps.numbers[k]) - whole->steps.numbers.begin());
       for (std::size_t rank = 0; rank < whole->departures.size(); ++rank) {
-        const Departure &a = part->departures[rank][k], &b = whole->departures[rank][in_whole];
+        const program::Departure &a = part->departures[rank][k], &b = whole->departures[rank][in_whole];
         ASSERT_NEAR(double(a.waiting.count()), double(b.waiting.count()), near);
         all += 1;
         if (!a.at_work) continue;
@@ -148,7 +148,7 @@ TEST(Ghost, OfAWindowIsThatOfTheSession) {
 }
 
 /// As a screen has it, that must not stop meanwhile.
-const wire::Result<Ghost>& in_pieces(GhostFinder& finder, Window window) {
+const wire::Result<program::Ghost>& in_pieces(program::GhostFinder& finder, Window window) {
   constexpr std::uint64_t kLooks = 1'000;
   do finder.observe(window, LookBudget(kLooks));
   while (finder.is_learning());
@@ -168,7 +168,7 @@ TEST(Ghost, OfAMomentIsTheSameHoweverMuchCameLater) {
       hears_then.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
     hears_later.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
   }
-  GhostFinder a(then), b(later);
+  program::GhostFinder a(then), b(later);
   const auto &live = a.observe(window), &replayed = in_pieces(b, window);
   ASSERT_TRUE(live) << live.error().message;
   ASSERT_TRUE(replayed) << replayed.error().message;
@@ -185,7 +185,7 @@ TEST(Ghost, IsKnownOnceItIsLearntAndHoldsUntilMoreIs) {
   SCOPED_TRACE(seed);
   RandomQuietScenarios random(seed);
   const test::SimulatedSession session(random.next(0.02, 12), test::Says::kNothing);
-  GhostFinder finder(session.timeline());
+  program::GhostFinder finder(session.timeline());
   const LookBudget little(1);
   EXPECT_FALSE(finder.observe({ms(5'500), ms(7'000)}, little));
   EXPECT_TRUE(finder.is_learning());
@@ -202,7 +202,7 @@ TEST(Ghost, IsKnownOnceItIsLearntAndHoldsUntilMoreIs) {
 
 TEST(Ghost, SaysWhyThereIsNone) {
   Timeline timeline;
-  GhostFinder finder(timeline);
+  program::GhostFinder finder(timeline);
   EXPECT_FALSE(finder.observe({Nanoseconds{0}, std::chrono::seconds(1)}));
 }
 

@@ -3,16 +3,16 @@
 
 #include <vector>
 
-#include "monitor/analysis/late_steps.h"
+#include "monitor/analysis/waves/late_steps.h"
 #include "tests/analysis/ring_model.h"
 
 namespace idlewave::analysis {
 
-inline std::vector<LateStep> late_in(RingModel model) {
+inline std::vector<waves::LateStep> late_in(RingModel model) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  LateSteps late;
+  waves::LateSteps late;
   late.read(timeline);
   return {late.found().begin(), late.found().end()};
 }

@@ -1,11 +1,11 @@
-#include "monitor/analysis/late_steps.h"
+#include "monitor/analysis/waves/late_steps.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
 
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/waves/waves.h"
 #include "monitor/ingest/ingest.h"
 #include "tests/analysis/late_in.h"
 #include "tests/analysis/ring_model.h"
@@ -28,7 +28,7 @@ RingModel late_once(Nanoseconds longer) {
   return model;
 }
 
-void expect_rank_5_in_step_40(const std::vector<LateStep>& late, Nanoseconds longer) {
+void expect_rank_5_in_step_40(const std::vector<waves::LateStep>& late, Nanoseconds longer) {
   ASSERT_THAT(late, SizeIs(1));
   EXPECT_EQ(late[0].rank, 5);
   EXPECT_EQ(late[0].step, 40);
@@ -74,7 +74,7 @@ TEST(LateSteps, AreSeveralOfUnlikeLengthsInNoise) {
     model.delays.push_back({31, 63, ms(2.3)});
     model.noise_mean_ms = 0.1;
     model.seed = seed + unsigned(i);
-    const auto is_delayed = [&](const LateStep& late) {
+    const auto is_delayed = [&](const waves::LateStep& late) {
       return std::ranges::any_of(model.delays, [&](const RingModel::Delay& delay) {
         return late.rank == delay.rank && late.step == delay.step;
       });
@@ -135,7 +135,7 @@ TEST(LateSteps, AreNoneWhereEventsWereLost) {
     if (rank == 5) events.insert(later, {ms(550), 3, wire::EventKind::kDropped, wire::Phase::kCompute});
     timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
   }
-  LateSteps late;
+  waves::LateSteps late;
   late.read(timeline);
   EXPECT_THAT(late.found(), IsEmpty());
 }
@@ -147,9 +147,9 @@ TEST(LateSteps, AreWhereARankWentOnLateAfterItsWaiting) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   ASSERT_THAT(waves, SizeIs(1));
-  EXPECT_EQ(waves[0].cause, WaveCause::kStopped);
+  EXPECT_EQ(waves[0].cause, waves::WaveCause::kStopped);
   EXPECT_EQ(waves[0].origin_rank, 5);
   EXPECT_EQ(waves[0].origin_step, 40);
   EXPECT_NEAR(double(waves[0].delay.count()), 70e6, 5e6);
@@ -176,7 +176,7 @@ TEST(LateSteps, AreNoneWhereMessagesTakeTheirTimeBehindARankThatWasHeld) {
   scenario.communication.wait = support::WaitFlavour::kSplit;
   scenario.communication.time = ms(2);
   scenario.delays = {{5, 30, ms(64)}};
-  LateSteps late;
+  waves::LateSteps late;
   late.read(test::SimulatedSession(scenario).timeline());
   EXPECT_THAT(late.found(), IsEmpty());
 }
@@ -186,15 +186,15 @@ TEST(LateSteps, AreTheSameWhileTheSessionGoesOn) {
   model.noise_mean_ms = 0.3;
   model.run();
   timeline::Timeline timeline;
-  WaveWatch watch;
-  std::vector<Wave> waves;
+  waves::WaveWatch watch;
+  std::vector<waves::Wave> waves;
   model.tell_in_slices(timeline, ms(7), [&] { waves = watch.look(timeline); });
-  const auto at_once = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto at_once = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   ASSERT_THAT(waves, SizeIs(1));
   ASSERT_THAT(at_once, SizeIs(1));
   EXPECT_EQ(waves[0].origin_rank, 5);
   EXPECT_EQ(waves[0].origin_step, 40);
-  EXPECT_EQ(waves[0].cause, WaveCause::kLateCompute);
+  EXPECT_EQ(waves[0].cause, waves::WaveCause::kLateCompute);
   EXPECT_EQ(waves[0].up.reach_ranks, at_once[0].up.reach_ranks);
   EXPECT_EQ(waves[0].up.end, at_once[0].up.end);
   EXPECT_NEAR(double(waves[0].delay.count()), double(at_once[0].delay.count()), 1e6);
@@ -206,8 +206,8 @@ TEST(WaveWatch, TellsTheSameInTheEndHoweverSlowlyPartnersAreLearnt) {
   model.delays = {{5, 40, ms(60)}, {20, 45, ms(90)}};
   model.run();
   timeline::Timeline timeline;
-  WaveWatch watch(50'000);
-  std::vector<Wave> waves;
+  waves::WaveWatch watch(50'000);
+  std::vector<waves::Wave> waves;
   int learning = 0;
   model.tell_in_slices(timeline, ms(7), [&] {
     waves = watch.look(timeline);
@@ -215,15 +215,18 @@ TEST(WaveWatch, TellsTheSameInTheEndHoweverSlowlyPartnersAreLearnt) {
   });
   EXPECT_GT(learning, 20);
   while (watch.is_learning()) {
-    for (const Wave& wave : waves) EXPECT_TRUE(wave.up.end == WaveEnd::kRunning && wave.down.end == WaveEnd::kRunning);
+    for (const waves::Wave& wave : waves)
+      EXPECT_TRUE(wave.up.end == waves::WaveEnd::kRunning && wave.down.end == waves::WaveEnd::kRunning);
     waves = watch.look(timeline);
   }
-  const auto at_once = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto at_once = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   ASSERT_EQ(waves.size(), at_once.size());
   for (std::size_t i = 0; i < waves.size(); ++i) {
     EXPECT_EQ(waves[i].origin_rank, at_once[i].origin_rank);
-    EXPECT_EQ(end_in_words(waves[i].up, waves[i].origin_rank), end_in_words(at_once[i].up, at_once[i].origin_rank));
-    EXPECT_EQ(end_in_words(waves[i].down, waves[i].origin_rank), end_in_words(at_once[i].down, at_once[i].origin_rank));
+    EXPECT_EQ(waves::end_in_words(waves[i].up, waves[i].origin_rank),
+              waves::end_in_words(at_once[i].up, at_once[i].origin_rank));
+    EXPECT_EQ(waves::end_in_words(waves[i].down, waves[i].origin_rank),
+              waves::end_in_words(at_once[i].down, at_once[i].origin_rank));
     EXPECT_EQ(waves[i].up.reach_ranks + waves[i].down.reach_ranks,
               at_once[i].up.reach_ranks + at_once[i].down.reach_ranks);
   }
@@ -244,8 +247,8 @@ TEST(WaveWatch, TracesALongWaveAFewTimesAndTellsTheSameInTheEnd) {
   const test::SimulatedFrames frames(scenario, test::Says::kPartners);
   timeline::Timeline timeline;
   ingest::Ingest ingest(timeline);
-  WaveWatch watch;
-  std::vector<Wave> waves;
+  waves::WaveWatch watch;
+  std::vector<waves::Wave> waves;
   int looks = 0;
   for (Nanoseconds next{}; const test::SimulatedFrame& frame : frames.all()) {
     ingest.accept(wire::decode_in_place(frame.bytes), frame.at, wire::Direction::kReceived);
@@ -253,14 +256,16 @@ TEST(WaveWatch, TracesALongWaveAFewTimesAndTellsTheSameInTheEnd) {
     next = frame.at + ms(100);
     waves = watch.look(timeline), ++looks;
   }
-  WaveWatch once;
-  const std::vector<Wave> at_once = once.look(timeline);
+  waves::WaveWatch once;
+  const std::vector<waves::Wave> at_once = once.look(timeline);
   ASSERT_EQ(waves.size(), 1U);
   ASSERT_EQ(at_once.size(), 1U);
   EXPECT_EQ(waves[0].up.reach_ranks, at_once[0].up.reach_ranks);
   EXPECT_EQ(waves[0].down.reach_ranks, at_once[0].down.reach_ranks);
-  EXPECT_EQ(end_in_words(waves[0].up, waves[0].origin_rank), end_in_words(at_once[0].up, at_once[0].origin_rank));
-  EXPECT_EQ(end_in_words(waves[0].down, waves[0].origin_rank), end_in_words(at_once[0].down, at_once[0].origin_rank));
+  EXPECT_EQ(waves::end_in_words(waves[0].up, waves[0].origin_rank),
+            waves::end_in_words(at_once[0].up, at_once[0].origin_rank));
+  EXPECT_EQ(waves::end_in_words(waves[0].down, waves[0].origin_rank),
+            waves::end_in_words(at_once[0].down, at_once[0].origin_rank));
   EXPECT_GT(looks, 50);
   // Of each look anew it is eleven to fourteen times as much.
   EXPECT_LT(watch.work(), 9 * once.work());

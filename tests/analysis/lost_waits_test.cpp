@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/causes/causes.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/any_seed.h"
 
@@ -67,7 +67,7 @@ struct EndedProgram {
     return events;
   }
 
-  Causes causes() const {
+  causes::Causes causes() const {
     wire::Roster roster = model.roster();
     roster.patterns = {{.rendezvous = false,
                         .collective = collective,
@@ -79,7 +79,7 @@ struct EndedProgram {
     EXPECT_TRUE(timeline.apply_roster("n1", roster));
     for (Rank rank = 0; rank < 5; ++rank) timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events_of(rank));
     timeline.advance("n1", std::ranges::max(ended));
-    return find_causes(timeline, Window{Nanoseconds{0}, Nanoseconds::max()}, cause_ground(timeline));
+    return causes::find_causes(timeline, Window{Nanoseconds{0}, Nanoseconds::max()}, causes::cause_ground(timeline));
   }
 };
 
@@ -90,10 +90,10 @@ TEST(LostRanks, AreWhatOthersWaitedForWhereTheyHadNotDoneTheirPart) {
     const EndedProgram program(random);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", program " << i
                                     << (program.collective ? ", collective" : ""));
-    const Causes causes = program.causes();
+    const causes::Causes causes = program.causes();
     Nanoseconds for_it{};
     for (Rank rank = 0; rank < 5; ++rank) {
-      const RankCauses& its = causes.ranks[std::size_t(rank)];
+      const causes::RankCauses& its = causes.ranks[std::size_t(rank)];
       EXPECT_EQ(its.transfer, Nanoseconds{0}) << rank;
       if (!program.waits_for_it(rank)) continue;
       const Nanoseconds waited = program.ended[std::size_t(rank)] - ms(10 * (program.at + 1));
@@ -113,10 +113,10 @@ TEST(LostRanks, AreNotSaidToHaveMessagesOnTheirWay) {
     program.lose_in_a_wait();
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", program " << i
                                     << (program.collective ? ", collective" : ""));
-    const Causes causes = program.causes();
+    const causes::Causes causes = program.causes();
     for (Rank rank = 0; rank < 5; ++rank) {
       if (!program.waits_for_it(rank)) continue;
-      const RankCauses& its = causes.ranks[std::size_t(rank)];
+      const causes::RankCauses& its = causes.ranks[std::size_t(rank)];
       EXPECT_EQ(its.transfer, Nanoseconds{0}) << rank;
       EXPECT_EQ(its.unknown, its.waited) << rank;
     }

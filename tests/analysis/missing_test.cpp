@@ -1,4 +1,4 @@
-#include "monitor/analysis/missing.h"
+#include "monitor/analysis/session/missing.h"
 
 #include <gmock/gmock.h>
 
@@ -18,6 +18,8 @@ using timeline::roster;
 using timeline::start;
 using timeline::stop;
 using timeline::Timeline;
+using wire::Nanoseconds;
+using wire::Rank;
 
 /// Ranks [first, last) of `world` on a node, which start at 0, stop at `until` and are told of until then.
 void tell(Timeline& timeline, const std::string& node, Rank first, Rank last, Rank world, Nanoseconds until) {
@@ -34,27 +36,27 @@ TEST(Missing, IsNothingOnceEveryNodeHasSaidEnd) {
   tell(timeline, "a", 0, 4, 8, ms(100));
   tell(timeline, "b", 4, 8, 8, ms(100));
   timeline.mark_ended("a");
-  EXPECT_FALSE(find_missing(timeline).is_complete());
+  EXPECT_FALSE(session::find_missing(timeline).is_complete());
   timeline.mark_ended("b");
-  EXPECT_TRUE(find_missing(timeline).is_complete());
-  EXPECT_EQ(to_words(find_missing(timeline)), "");
+  EXPECT_TRUE(session::find_missing(timeline).is_complete());
+  EXPECT_EQ(to_words(session::find_missing(timeline)), "");
 }
 
 TEST(Missing, IsEverythingAtFirst) {
-  EXPECT_FALSE(find_missing(Timeline()).is_complete());
-  EXPECT_EQ(to_words(find_missing(Timeline())), "no rank was announced");
+  EXPECT_FALSE(session::find_missing(Timeline()).is_complete());
+  EXPECT_EQ(to_words(session::find_missing(Timeline())), "no rank was announced");
 }
 
 TEST(Missing, CallsNobodySilentWhomItHadNoRoomFor) {
   Timeline timeline(3 * timeline::Lane::kLeastBytes);
   tell(timeline, "a", 0, 5, 5, ms(1000));
   timeline.mark_ended("a");
-  const Missing missing = find_missing(timeline);
+  const session::Missing missing = session::find_missing(timeline);
   EXPECT_THAT(missing.unreported, IsEmpty());
   EXPECT_EQ(to_words(missing),
             "ranks 3-4 left out for want of memory, 4 events of a left out: --memory has room for 3 ranks (0.00 s to "
             "1.00 s)");
-  EXPECT_THAT(losses_of(missing, ms(1000)), IsEmpty()) << "the timeline has that one";
+  EXPECT_THAT(session::losses_of(missing, ms(1000)), IsEmpty()) << "the timeline has that one";
 }
 
 TEST(Missing, NamesANodeThatDidNotSayEndAndWhenItWasLastHeard) {
@@ -62,11 +64,11 @@ TEST(Missing, NamesANodeThatDidNotSayEndAndWhenItWasLastHeard) {
   tell(timeline, "a", 0, 4, 8, ms(12'300));
   tell(timeline, "b", 4, 8, 8, ms(20'000));
   timeline.mark_ended("b");
-  const Missing missing = find_missing(timeline);
+  const session::Missing missing = session::find_missing(timeline);
   ASSERT_THAT(missing.nodes, SizeIs(1));
   EXPECT_TRUE(missing.nodes[0].behind);
   EXPECT_EQ(to_words(missing), "node a silent since 12.30 s");
-  const auto losses = losses_of(missing, ms(20'000));
+  const auto losses = session::losses_of(missing, ms(20'000));
   ASSERT_THAT(losses, SizeIs(1));
   EXPECT_EQ(losses[0].kind, LossKind::kNodeSilent);
   EXPECT_EQ(losses[0].from, ms(12'300));
@@ -78,19 +80,19 @@ TEST(Missing, NamesTheRanksWhoseCallsNobodyHasSeen) {
   tell(timeline, "a", 0, 4, 4, ms(100));
   timeline.mark_ended("a");
   timeline.set_calls("a", {.rank = 1, .functions = {}, .pairs = {}});
-  EXPECT_TRUE(find_missing(timeline).is_complete());
+  EXPECT_TRUE(session::find_missing(timeline).is_complete());
   timeline.set_calls("a", {.rank = 1, .functions = {}, .pairs = {}, .unseen = 1});
-  EXPECT_EQ(to_words(find_missing(timeline)), "1 call of other threads on rank 1 not seen");
+  EXPECT_EQ(to_words(session::find_missing(timeline)), "1 call of other threads on rank 1 not seen");
   timeline.set_calls("a", {.rank = 3, .functions = {}, .pairs = {}, .unseen = 23});
-  const Missing missing = find_missing(timeline);
+  const session::Missing missing = session::find_missing(timeline);
   EXPECT_FALSE(missing.has_all_since_start());
   EXPECT_EQ(to_words(missing), "24 calls of other threads on 2 ranks not seen");
-  const auto losses = losses_of(missing, ms(100));
+  const auto losses = session::losses_of(missing, ms(100));
   ASSERT_THAT(losses, SizeIs(2));
   EXPECT_EQ(losses[1].kind, LossKind::kUnseenCalls);
   EXPECT_EQ(losses[1].rank, 3);
   EXPECT_EQ(losses[1].count, 23u);
-  EXPECT_EQ(to_words(losses[1]), "23 calls of other threads on rank 3 not seen");
+  EXPECT_EQ(session::to_words(losses[1]), "23 calls of other threads on rank 3 not seen");
 }
 
 TEST(Missing, DoesNotWaitForTheEndOfANodeWithoutRanks) {
@@ -98,7 +100,7 @@ TEST(Missing, DoesNotWaitForTheEndOfANodeWithoutRanks) {
   tell(timeline, "a", 0, 4, 4, ms(100));
   timeline.mark_ended("a");
   timeline.apply_roster("watcher", wire::Roster{});
-  EXPECT_TRUE(find_missing(timeline).is_complete());
+  EXPECT_TRUE(session::find_missing(timeline).is_complete());
 }
 
 TEST(Missing, NamesRanksThatNeverReportedAndThatNobodyAnnounced) {
@@ -106,7 +108,7 @@ TEST(Missing, NamesRanksThatNeverReportedAndThatNobodyAnnounced) {
   tell(timeline, "a", 0, 4, 12, ms(100));
   ASSERT_TRUE(timeline.apply_roster("a", roster(0, 8, 12)));
   timeline.mark_ended("a");
-  const Missing missing = find_missing(timeline);
+  const session::Missing missing = session::find_missing(timeline);
   EXPECT_EQ(to_words(missing), "a: 4 of 8 ranks never reported, ranks 8-11 never announced");
   EXPECT_FALSE(missing.has_all_since_start());
 }
@@ -119,7 +121,7 @@ TEST(Missing, NamesARankThatRanWhenItsAgentSaidEnd) {
   timeline.append("a", rank_lane(0), std::vector{start(ms(0))});
   timeline.append("a", rank_lane(1), std::vector{start(ms(0)), stop(ms(9))});
   timeline.mark_ended("a");
-  EXPECT_EQ(to_words(find_missing(timeline)), "rank 0 not told to the end");
+  EXPECT_EQ(to_words(session::find_missing(timeline)), "rank 0 not told to the end");
 }
 
 TEST(Missing, NamesHolesWithPlaceAndTime) {
@@ -129,7 +131,7 @@ TEST(Missing, NamesHolesWithPlaceAndTime) {
   timeline.add_loss({LossKind::kSequenceGap, "a", -1, ms(20), ms(40), 3, {}});
   timeline.add_loss({LossKind::kRankLost, "a", 2, ms(50), ms(50), 1, {}});
   timeline.add_loss({LossKind::kBadFrame, "a", -1, ms(50), ms(50), 1, "somebody's"});
-  const Missing missing = find_missing(timeline);
+  const session::Missing missing = session::find_missing(timeline);
   ASSERT_THAT(missing.holes, SizeIs(1));
   EXPECT_EQ(to_words(missing), "3 frames from a missing (0.02 s to 0.04 s)");
 }
@@ -139,9 +141,9 @@ TEST(Missing, DoesNotMissWhatAStrangerTells) {
   tell(timeline, "a", 0, 4, 4, ms(100));
   timeline.mark_ended("a");
   timeline.append("nobody", rank_lane(0), std::vector{start(ms(5))});
-  EXPECT_TRUE(find_missing(timeline).is_complete());
+  EXPECT_TRUE(session::find_missing(timeline).is_complete());
   timeline.append("a", rank_lane(7), std::vector{start(ms(5))});
-  EXPECT_FALSE(find_missing(timeline).is_complete());
+  EXPECT_FALSE(session::find_missing(timeline).is_complete());
 }
 
 TEST(Missing, TellsALateStartFromWhatIsMissingSince) {
@@ -149,7 +151,7 @@ TEST(Missing, TellsALateStartFromWhatIsMissingSince) {
   tell(timeline, "a", 0, 4, 4, ms(100));
   timeline.mark_ended("a");
   timeline.add_loss({LossKind::kBeforeStart, "a", -1, ms(0), ms(0), 99, {}});
-  const Missing missing = find_missing(timeline);
+  const session::Missing missing = session::find_missing(timeline);
   EXPECT_FALSE(missing.is_complete());
   EXPECT_TRUE(missing.has_all_since_start());
 }
@@ -161,7 +163,7 @@ TEST(Missing, IsToldInAFewWordsHoweverMuchItIs) {
   timeline.apply_roster("a", many);
   for (Rank rank = 0; rank < 50'000; rank += 2) many.ranks.push_back({rank, 1, wire::kNoDomain});
   timeline.apply_roster("a", many);
-  const Missing missing = find_missing(timeline);
+  const session::Missing missing = session::find_missing(timeline);
   EXPECT_LE(missing.ranks.size(), 1000u);
   EXPECT_EQ(to_words(missing),
             "node a silent since it announced itself, a: 25000 of 25000 ranks never reported, rank 1 never announced "
@@ -174,8 +176,8 @@ TEST(Missing, RemembersHolesThatTheLogHasForgotten) {
   timeline.mark_ended("a");
   timeline.add_loss({LossKind::kRingFull, "a", 0, ms(0), ms(0), 1, {}});
   for (int i = 0; i < 20'000; ++i) timeline.add_loss({LossKind::kRankLost, "a", i, ms(i), ms(i), 1, {}});
-  EXPECT_THAT(find_missing(timeline).holes, IsEmpty());
-  EXPECT_FALSE(find_missing(timeline).is_complete());
+  EXPECT_THAT(session::find_missing(timeline).holes, IsEmpty());
+  EXPECT_FALSE(session::find_missing(timeline).is_complete());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "monitor/analysis/findings.h"
+#include "monitor/analysis/session/findings.h"
 #include "tests/analysis/ring_model.h"
 
 namespace idlewave::analysis {
@@ -12,25 +12,26 @@ using testing::AllOf;
 using testing::Contains;
 using testing::Field;
 
-std::vector<std::string> texts(const Narrator& narrator) {
+std::vector<std::string> texts(const session::Narrator& narrator) {
   std::vector<std::string> result;
-  for (const Remark& remark : narrator.remarks()) result.push_back(remark.text);
+  for (const session::Remark& remark : narrator.remarks()) result.push_back(remark.text);
   return result;
 }
 
-void look(Narrator& narrator, const timeline::Timeline& timeline) {
-  DomainStates states;
+void look(session::Narrator& narrator, const timeline::Timeline& timeline) {
+  domains::DomainStates states;
   states.follow(timeline);
-  const std::vector<Wave> waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const std::vector<waves::Wave> waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   narrator.observe_waves(waves);
-  narrator.observe(timeline, analyse(timeline, {ms(0), timeline.now()}, states, waves), states, timeline.now());
+  narrator.observe(timeline, session::analyse(timeline, {ms(0), timeline.now()}, states, waves), states,
+                   timeline.now());
 }
 
 /// Observes the session four times a second, as the monitor does.
-Narrator narrate(RingModel model, timeline::Timeline& timeline) {
+session::Narrator narrate(RingModel model, timeline::Timeline& timeline) {
   model.run();
   model.fill(timeline);
-  Narrator narrator;
+  session::Narrator narrator;
   for (int i = 0; i < 4; ++i) look(narrator, timeline);
   return narrator;
 }
@@ -53,7 +54,7 @@ std::vector<std::string> told_when_the_giver_leaves(bool accepted, std::optional
   timeline.add_outcome("n1", {{7, {}, wire::NoiseOrder{}}, ms(100), accepted, accepted ? "" : "injection is off"});
   if (also) timeline.add_outcome("n1", {*also, ms(150), true, ""});
   timeline.add_outcome("n1", {{7 | wire::kEndsNoise, {}, wire::ClearOrder{7}}, ms(200), true, ""});
-  Narrator narrator;
+  session::Narrator narrator;
   for (int i = 0; i < 3; ++i) look(narrator, timeline);
   return texts(narrator);
 }
@@ -112,7 +113,7 @@ TEST(Narrator, TellsOfSocketsThatAreNoLongerActiveWhileOthersRun) {
       timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
     }
     timeline.advance("n1", ms(2000));
-    Narrator narrator;
+    session::Narrator narrator;
     look(narrator, timeline);
     const auto ended = testing::HasSubstr("no longer active");
     EXPECT_THAT(texts(narrator), Contains(ended).Times(all_end ? 0 : 3));
@@ -129,11 +130,11 @@ TEST(Narrator, TellsNothingWithoutWords) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  DomainStates states;
+  domains::DomainStates states;
   states.follow(timeline);
-  const auto alone = [](const StateChange& change) { return change.state == DomainState::kAlone; };
+  const auto alone = [](const domains::StateChange& change) { return change.state == domains::DomainState::kAlone; };
   ASSERT_TRUE(std::ranges::any_of(states.changes(8), alone));
-  Narrator narrator;
+  session::Narrator narrator;
   look(narrator, timeline);
   EXPECT_THAT(texts(narrator), testing::Each(testing::Not(testing::IsEmpty())));
 }
@@ -148,7 +149,7 @@ TEST(Narrator, TellsWhenANodeFallsSilentAndWhenItIsHeardAgain) {
   elsewhere.ranks = {{40, 1, wire::kNoDomain}};
   timeline.apply_roster("n2", elsewhere);
   timeline.advance("n2", ms(9000));
-  Narrator narrator;
+  session::Narrator narrator;
   look(narrator, timeline);
   look(narrator, timeline);
   const auto said = texts(narrator);
@@ -165,9 +166,10 @@ TEST(Narrator, TellsOfARankThatWasLost) {
   model.run();
   model.fill(timeline, ms(300));
   timeline.add_loss({timeline::LossKind::kRankLost, "n1", 12, ms(300), ms(300), 1, ""});
-  Narrator narrator;
+  session::Narrator narrator;
   look(narrator, timeline);
-  EXPECT_THAT(narrator.remarks(), Contains(AllOf(Field(&Remark::kind, Remark::Kind::kRank), Field(&Remark::rank, 12))));
+  EXPECT_THAT(narrator.remarks(), Contains(AllOf(Field(&session::Remark::kind, session::Remark::Kind::kRank),
+                                                 Field(&session::Remark::rank, 12))));
 }
 
 TEST(Narrator, TellsWhoWasLostFirstHoweverManyFollow) {
@@ -179,7 +181,7 @@ TEST(Narrator, TellsWhoWasLostFirstHoweverManyFollow) {
     timeline.add_loss({timeline::LossKind::kRankLost, "n1", rank, ms(320 - rank), ms(320 - rank), 1, ""});
   for (Rank rank = 13; rank < 40; ++rank)
     timeline.add_loss({timeline::LossKind::kRankLost, "n1", rank, ms(400), ms(400), 1, ""});
-  Narrator narrator;
+  session::Narrator narrator;
   look(narrator, timeline);
   EXPECT_THAT(texts(narrator),
               Contains("lost: rank 12 at 0.31 s and 29 more until 0.40 s, whose processes ended without saying so"));
@@ -189,7 +191,7 @@ TEST(Narrator, RemarksAreInOrderOfTime) {
   RingModel model;
   model.delays = {{5, 20, ms(300)}, {25, 40, ms(200)}};
   timeline::Timeline timeline;
-  const Narrator narrator = narrate(model, timeline);
+  const session::Narrator narrator = narrate(model, timeline);
   EXPECT_TRUE(std::is_sorted(narrator.remarks().begin(), narrator.remarks().end(),
                              [](const auto& a, const auto& b) { return a.at < b.at; }));
 }

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/causes/causes.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/any_seed.h"
 
@@ -33,7 +33,7 @@ RingModel ring_of_few(std::mt19937& random) {
   return model;
 }
 
-Causes causes_of_ring(const RingModel& model) {
+causes::Causes causes_of_ring(const RingModel& model) {
   wire::Roster roster = model.roster();
   roster.patterns = {{.rendezvous = false, .collective = false, .from = {-1, 1}, .to = {-1, 1}}};
   roster.cycles = {{{{0}}}};
@@ -41,14 +41,14 @@ Causes causes_of_ring(const RingModel& model) {
   timeline::Timeline timeline;
   model.fill(timeline);
   EXPECT_TRUE(timeline.apply_roster("n1", roster));
-  return find_causes(timeline, Window{Nanoseconds{0}, Nanoseconds::max()}, cause_ground(timeline));
+  return causes::find_causes(timeline, Window{Nanoseconds{0}, Nanoseconds::max()}, causes::cause_ground(timeline));
 }
 
 TEST(NoCollective, IsMadeOutOfWaitsForNeighbours) {
   const unsigned seed = any_seed();
   std::mt19937 random(seed);
   for (int i = 0; i < 40; ++i) {
-    const Causes causes = causes_of_ring(ring_of_few(random));
+    const causes::Causes causes = causes_of_ring(ring_of_few(random));
     for (std::size_t rank = 0; rank < causes.ranks.size(); ++rank)
       EXPECT_EQ(causes.ranks[rank].ended.collectives, Nanoseconds{0})
           << "rank " << rank << ", program " << i << ", seed " << seed;

@@ -1,4 +1,4 @@
-#include "monitor/analysis/order.h"
+#include "monitor/analysis/session/order.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using test::RingModel;
 
 /// 32 ranks, steps of 10 ms, each rank late by so many milliseconds; in the midst of the run.
 template <class Lateness>
-Order order_with(Lateness lateness) {
+session::Order order_with(Lateness lateness) {
   RingModel model;
   model.ranks = 32;
   model.ranks_per_domain = 16;
@@ -30,11 +30,11 @@ Order order_with(Lateness lateness) {
   }
   timeline::Timeline timeline;
   model.fill(timeline);
-  return order_at(timeline, ms(503.1)).value();
+  return session::order_at(timeline, ms(503.1)).value();
 }
 
 TEST(Order, OfLockstepIsOne) {
-  const Order order = order_with([](Rank) { return 0; });
+  const session::Order order = order_with([](Rank) { return 0; });
   EXPECT_EQ(order.ranks, 32);
   EXPECT_NEAR(order.parameter, 1, 1e-9);
   EXPECT_NEAR(order.entropy, 0, 1e-9);
@@ -43,7 +43,7 @@ TEST(Order, OfLockstepIsOne) {
 }
 
 TEST(Order, OfRanksThatAreSplayedOutOverAStepIsZero) {
-  const Order order = order_with([](Rank rank) { return 10.0 * rank / 32; });
+  const session::Order order = order_with([](Rank rank) { return 10.0 * rank / 32; });
   EXPECT_NEAR(order.parameter, 0, 1e-6);
   EXPECT_NEAR(order.entropy, 1, 1e-3);
   EXPECT_NEAR(order.gradient, 2 * pi / 32, 1e-6);
@@ -52,14 +52,14 @@ TEST(Order, OfRanksThatAreSplayedOutOverAStepIsZero) {
 
 /// sin(x) / x with x half of the angle over which they lie evenly, as a sum over 32 ranks.
 TEST(Order, OfRanksOverAQuarterOfAStepIsTheSumOfTheirPhases) {
-  const Order order = order_with([](Rank rank) { return 2.5 * rank / 32; });
+  const session::Order order = order_with([](Rank rank) { return 2.5 * rank / 32; });
   const double angle = pi / 2 / 32;
   EXPECT_NEAR(order.parameter, std::sin(16 * angle) / (32 * std::sin(angle / 2)), 1e-6);
   EXPECT_NEAR(order.difference, pi / 2 * 31 / 32, 1e-6);
 }
 
 TEST(Order, OfTwoDomainsHalfAStepApartIsZeroButTheyAreNotSplayed) {
-  const Order order = order_with([](Rank rank) { return rank < 16 ? 0 : 5; });
+  const session::Order order = order_with([](Rank rank) { return rank < 16 ? 0 : 5; });
   EXPECT_NEAR(order.parameter, 0, 1e-6);
   EXPECT_NEAR(order.entropy, std::log(2) / std::log(16), 1e-9);
   EXPECT_NEAR(order.difference, pi, 1e-6);
@@ -68,7 +68,7 @@ TEST(Order, OfTwoDomainsHalfAStepApartIsZeroButTheyAreNotSplayed) {
 
 /// Whole steps apart: the same phase, though one has done more.
 TEST(Order, DoesNotSeeWholeStepsButTheDifferenceDoes) {
-  const Order order = order_with([](Rank rank) { return rank < 16 ? 0 : 20; });
+  const session::Order order = order_with([](Rank rank) { return rank < 16 ? 0 : 20; });
   EXPECT_NEAR(order.parameter, 1, 1e-9);
   EXPECT_NEAR(order.difference, 4 * pi, 1e-6);
 }
@@ -82,9 +82,9 @@ TEST(Order, OfTheReferenceCaseIsLostForGoodOnlyAboveTheSaturationPoint) {
     scenario.delays = {{5, 5, ms(1200)}};
     const test::SimulatedSession session(scenario);
     const auto& timeline = session.timeline();
-    EXPECT_NEAR(order_at(timeline, ms(40)).value().parameter, 1, 0.01) << each;
+    EXPECT_NEAR(session::order_at(timeline, ms(40)).value().parameter, 1, 0.01) << each;
     const Window end{timeline.now() * 8 / 10, timeline.now() * 19 / 20};
-    for (const Order& order : order_over(timeline, end, 16)) {
+    for (const session::Order& order : session::order_over(timeline, end, 16)) {
       if (each == 5)
         EXPECT_NEAR(order.parameter, 1, 0.01);
       else
@@ -111,8 +111,8 @@ TEST(Order, IsNotDefinedWhereMostRanksHaveDoneTheirLastStep) {
       timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
     }
     timeline.advance("n1", stop);
-    EXPECT_NEAR(order_at(timeline, end + ms(5)).value().parameter, 1, 1e-9);
-    EXPECT_EQ(order_at(timeline, end + ms(15)).has_value(), done == 4) << done;
+    EXPECT_NEAR(session::order_at(timeline, end + ms(5)).value().parameter, 1, 1e-9);
+    EXPECT_EQ(session::order_at(timeline, end + ms(15)).has_value(), done == 4) << done;
   }
 }
 
@@ -120,9 +120,9 @@ TEST(Order, IsNotDefinedBeforeAStepHasEnded) {
   RingModel model;
   model.run();
   timeline::Timeline timeline;
-  EXPECT_FALSE(order_at(timeline, ms(0)));
+  EXPECT_FALSE(session::order_at(timeline, ms(0)));
   model.fill(timeline, ms(5));
-  EXPECT_FALSE(order_at(timeline, ms(5)));
+  EXPECT_FALSE(session::order_at(timeline, ms(5)));
 }
 
 }  // namespace

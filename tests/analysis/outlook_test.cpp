@@ -1,10 +1,10 @@
 // What the form of a delay knows of a program, against what the simulated program is.
-#include "monitor/analysis/outlook.h"
+#include "monitor/analysis/program/outlook.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "monitor/analysis/cause_ground.h"
+#include "monitor/analysis/causes/cause_ground.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
 
@@ -25,14 +25,15 @@ support::Scenario ring() {
 }
 
 /// Late in the run.
-Outlook outlook_of(const support::Scenario& scenario) {
+program::Outlook outlook_of(const support::Scenario& scenario) {
   const SimulatedSession session(scenario);
   const timeline::Timeline& timeline = session.timeline();
-  return outlook(timeline, domain_activity(timeline, {timeline.now() / 2, timeline.now()}), cause_ground(timeline));
+  return program::outlook(timeline, domains::domain_activity(timeline, {timeline.now() / 2, timeline.now()}),
+                          causes::cause_ground(timeline));
 }
 
 TEST(Outlook, AssumesNeighboursWhereNobodyWasLate) {
-  const Outlook outlook = outlook_of(ring());
+  const program::Outlook outlook = outlook_of(ring());
   EXPECT_FALSE(outlook.known);
   EXPECT_EQ(outlook.up, 1);
   EXPECT_EQ(outlook.down, 1);
@@ -45,7 +46,7 @@ TEST(Outlook, KnowsFromAnEarlierWaveHowFastFrontsRun) {
   scenario.communication.distances = {1, -1, -2};
   scenario.communication.wait = support::WaitFlavour::kSplit;
   scenario.delays = {{5, 20, 400ms}};
-  const Outlook outlook = outlook_of(scenario);
+  const program::Outlook outlook = outlook_of(scenario);
   EXPECT_TRUE(outlook.known);
   EXPECT_TRUE(outlook.ring);
   EXPECT_EQ(outlook.up, 1);
@@ -60,7 +61,7 @@ TEST(Outlook, TakesNoiseAndMessagesForWhatTheyAre) {
   scenario.noise.distribution = support::ExponentialNoise{1ms};
   scenario.noise.seed = seed;
   scenario.delays = {{5, 20, 400ms}};
-  const Outlook outlook = outlook_of(scenario);
+  const program::Outlook outlook = outlook_of(scenario);
   EXPECT_TRUE(outlook.known);
   EXPECT_NEAR(outlook.step_behind, 0.02 + 0.001 + 0.002, 0.0003);
   EXPECT_GT(outlook.step, outlook.step_behind + 0.0004);
@@ -74,16 +75,16 @@ TEST(Outlook, DoesNotForetellTheTrailingEdgeWhereRanksThatShareMemoryAreOutOfSte
   scenario.program.kernel = support::Kernel::kMemory;
   scenario.program.volume = 100'000'000;
   scenario.delays = {{5, 20, 600ms}};
-  const Outlook outlook = outlook_of(scenario);
+  const program::Outlook outlook = outlook_of(scenario);
   EXPECT_TRUE(outlook.known);
   EXPECT_NEAR(outlook.step, 0.02, 0.002);
   EXPECT_EQ(outlook.step_behind, 0);
 }
 
 /// The session's domains, as if their bandwidth were counted: all of it is used.
-std::vector<DomainActivity> saturated(const timeline::Timeline& timeline) {
-  auto domains = domain_activity(timeline, {timeline.now() / 2, timeline.now()});
-  for (DomainActivity& each : domains) each.bandwidth_mean = each.saturated_bandwidth;
+std::vector<domains::DomainActivity> saturated(const timeline::Timeline& timeline) {
+  auto domains = domains::domain_activity(timeline, {timeline.now() / 2, timeline.now()});
+  for (domains::DomainActivity& each : domains) each.bandwidth_mean = each.saturated_bandwidth;
   return domains;
 }
 
@@ -93,8 +94,8 @@ TEST(Outlook, KnowsThatTheTrailingEdgeRunsAsFastAsRanksAloneWhereALockstepUsesAl
   scenario.program.kernel = support::Kernel::kMemory;
   scenario.program.volume = 100'000'000;
   const SimulatedSession session(scenario);
-  const Outlook outlook =
-      analysis::outlook(session.timeline(), saturated(session.timeline()), cause_ground(session.timeline()));
+  const program::Outlook outlook = analysis::program::outlook(session.timeline(), saturated(session.timeline()),
+                                                              causes::cause_ground(session.timeline()));
   EXPECT_NEAR(outlook.step, 0.02, 1e-5);
   EXPECT_NEAR(outlook.step_behind, 0.01, 1e-5);
 }

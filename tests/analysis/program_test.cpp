@@ -1,18 +1,20 @@
 // Programs whose partners, work and delays are known, told to a timeline: what is found in it alone must be the same.
 
-#include "monitor/analysis/program.h"
+#include "monitor/analysis/program/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "monitor/analysis/exchange_search.h"
+#include "monitor/analysis/partners/exchange_search.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
+
+using wire::Step;
 
 using test::ms;
 using test::RingModel;
@@ -30,14 +32,14 @@ RingModel disturbed() {
   return model;
 }
 
-wire::Result<Program> program_of(RingModel& model) {
+wire::Result<program::Program> program_of(RingModel& model) {
   model.run();
   Timeline timeline;
   model.fill(timeline);
-  return find_program(timeline);
+  return program::find_program(timeline);
 }
 
-Program found(RingModel model) {
+program::Program found(RingModel model) {
   auto program = program_of(model);
   EXPECT_TRUE(program) << (program ? "" : program.error().message);
   return std::move(*program);
@@ -47,7 +49,7 @@ TEST(Program, HasThePartnersOfEveryPattern) {
   for (const std::vector<int>& distances : {std::vector<int>{-1, 1}, {1}, {3}, {-2, -1, 1, 2}}) {
     RingModel model = disturbed();
     model.distances = distances;
-    const Exchange pattern = found(model).exchange;
+    const partners::Exchange pattern = found(model).exchange;
     EXPECT_EQ(pattern.distances, distances);
     EXPECT_TRUE(pattern.ring && pattern.certain);
   }
@@ -88,13 +90,13 @@ TEST(Program, KeepsItsPartnersUnderNoise) {
 }
 
 TEST(Program, IsGuessedAtWhereNobodyWasLateAndSaysSo) {
-  const Exchange pattern = found(RingModel{}).exchange;
+  const partners::Exchange pattern = found(RingModel{}).exchange;
   EXPECT_FALSE(pattern.certain);
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
 }
 
 TEST(Program, HasTheWorkAndTheHoldsThatItWasGiven) {
-  const Program program = found(disturbed());
+  const program::Program program = found(disturbed());
   EXPECT_EQ(program.ranks(), 40);
   EXPECT_EQ(program.ranks_per_domain, 10);
   EXPECT_EQ(program.steps.steps(), 100u);
@@ -119,7 +121,7 @@ TEST(Program, MovesWhatItsRanksDeclare) {
     }
     timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
   }
-  const auto program = find_program(timeline);
+  const auto program = program::find_program(timeline);
   ASSERT_TRUE(program) << program.error().message;
   ASSERT_TRUE(program->work.memory);
   EXPECT_EQ(program->work.memory->volume, 50e6);
@@ -151,18 +153,19 @@ Timeline renumbered(const RingModel& model, const std::function<Step(Step)>& num
 TEST(CommonSteps, MayBeNumberedByTens) {
   RingModel model = disturbed();
   model.run();
-  const auto ones = common_steps(renumbered(model, [](Step step) { return step; }));
-  const auto tens = common_steps(renumbered(model, [](Step step) { return 10 * step; }));
+  const auto ones = steps::common_steps(renumbered(model, [](Step step) { return step; }));
+  const auto tens = steps::common_steps(renumbered(model, [](Step step) { return 10 * step; }));
   ASSERT_TRUE(ones && tens);
   EXPECT_EQ(tens->steps(), ones->steps());
   EXPECT_EQ(tens->numbers[3], 30);
-  EXPECT_EQ(find_exchange(StepSample::of(*tens)).distances, find_exchange(StepSample::of(*ones)).distances);
+  EXPECT_EQ(partners::find_exchange(steps::StepSample::of(*tens)).distances,
+            partners::find_exchange(steps::StepSample::of(*ones)).distances);
 }
 
 TEST(CommonSteps, OfTwoProgramsThatCountAlikeAreNotMixed) {
   RingModel model = disturbed();
   model.run();
-  const auto steps = common_steps(renumbered(model, [](Step step) { return step % 60; }));
+  const auto steps = steps::common_steps(renumbered(model, [](Step step) { return step % 60; }));
   ASSERT_TRUE(steps) << steps.error().message;
   for (const auto& rank : steps->ranks) {
     for (std::size_t k = 1; k < rank.size(); ++k) ASSERT_GE(rank[k].begin, rank[k - 1].end);
@@ -170,11 +173,11 @@ TEST(CommonSteps, OfTwoProgramsThatCountAlikeAreNotMixed) {
 }
 
 /// Each step as the model has it, whatever is taken of them.
-void expect_times_of(const RingModel& model, const CommonSteps& steps) {
+void expect_times_of(const RingModel& model, const steps::CommonSteps& steps) {
   for (Rank rank = 0; rank < model.ranks; ++rank) {
     for (std::size_t k = 0; k < steps.steps(); ++k) {
       const auto& expected = model.times[std::size_t(steps.numbers[k])][std::size_t(rank)];
-      const RankStep& step = steps.ranks[std::size_t(rank)][k];
+      const steps::RankStep& step = steps.ranks[std::size_t(rank)][k];
       ASSERT_NEAR(double(step.begin.count()), expected.begin, 1);
       ASSERT_NEAR(double(step.post.count()), expected.work_end, 1);
       ASSERT_NEAR(double(step.end.count()), expected.wait_end, 1);
@@ -191,7 +194,7 @@ TEST(CommonSteps, AreWhatTheModelDid) {
   model.run();
   Timeline timeline;
   model.fill(timeline);
-  const auto steps = common_steps(timeline);
+  const auto steps = steps::common_steps(timeline);
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_EQ(steps->steps(), 100u);
   expect_times_of(model, *steps);
@@ -206,7 +209,7 @@ TEST(CommonSteps, AreTheSameWhereTheProgramHoldsItselfAndSaysSoByThePhaseAlone) 
         event = {event.time, 0, EventKind::kSwitch,
                  event.kind == EventKind::kDelayBegin ? Phase::kDelay : Phase::kCompute};
   });
-  const auto steps = common_steps(timeline);
+  const auto steps = steps::common_steps(timeline);
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_EQ(steps->steps(), 100u);
   expect_times_of(model, *steps);
@@ -222,7 +225,7 @@ TEST(CommonSteps, LeaveOutThoseOfWhichEventsWereLost) {
       events.insert(std::ranges::upper_bound(events, middle, {}, &Event::time),
                     {middle, 3, EventKind::kDropped, Phase::kCompute});
   });
-  const auto steps = common_steps(timeline);
+  const auto steps = steps::common_steps(timeline);
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_EQ(steps->known, 100u);
   EXPECT_EQ(steps->numbers.front(), 31);
@@ -236,7 +239,7 @@ TEST(CommonSteps, AreTheLatestWhereTheBudgetHoldsNoMore) {
   model.run();
   Timeline timeline(2 << 20);
   model.tell_in_slices(timeline, ms(100), [] {});
-  const auto steps = common_steps(timeline);
+  const auto steps = steps::common_steps(timeline);
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_LT(steps->steps(), 2000u);
   EXPECT_EQ(steps->numbers.back(), 1999);
@@ -248,15 +251,15 @@ TEST(CommonSteps, AreNoneWhereARankIsMissingOrNoTwoAreWhole) {
   model.run();
   Timeline timeline;
   model.fill(timeline, ms(15));
-  EXPECT_THAT(common_steps(timeline).error().message, HasSubstr("no two in a row"));
+  EXPECT_THAT(steps::common_steps(timeline).error().message, HasSubstr("no two in a row"));
   model.is_untold = [](int) { return true; };
   Timeline untold;
   model.fill(untold);
-  EXPECT_THAT(common_steps(untold).error().message, HasSubstr("none of its ranks has told a step"));
+  EXPECT_THAT(steps::common_steps(untold).error().message, HasSubstr("none of its ranks has told a step"));
   wire::Roster larger = model.roster();
   larger.world_size = 41;
   timeline.apply_roster("n1", larger);
-  EXPECT_THAT(common_steps(timeline).error().message, HasSubstr("40 of 41 ranks"));
+  EXPECT_THAT(steps::common_steps(timeline).error().message, HasSubstr("40 of 41 ranks"));
 }
 
 TEST(Program, OfSeveralNodesIsRefused) {
@@ -267,18 +270,18 @@ TEST(Program, OfSeveralNodesIsRefused) {
   timeline.apply_roster("n1", roster);
   roster.ranks = {{1, 1000, wire::kNoDomain}};
   timeline.apply_roster("n2", roster);
-  EXPECT_THAT(find_program(timeline).error().message, HasSubstr("several nodes"));
+  EXPECT_THAT(program::find_program(timeline).error().message, HasSubstr("several nodes"));
 }
 
 TEST(MeanAtWork, IsTheShareOfTimeBetweenHoldAndPost) {
-  CommonSteps steps;
+  steps::CommonSteps steps;
   steps.numbers = {0, 1};
   const auto rank = [](double held) {
-    return std::vector<RankStep>{{ms(0), ms(held), ms(10), ms(20), 0}, {ms(20), ms(0), ms(30), ms(40), 0}};
+    return std::vector<steps::RankStep>{{ms(0), ms(held), ms(10), ms(20), 0}, {ms(20), ms(0), ms(30), ms(40), 0}};
   };
   steps.ranks = {rank(0), rank(5), rank(0)};
-  EXPECT_THAT(mean_at_work(steps, 2, ms(0), ms(40)), ElementsAre(20. / 40 + 15. / 40, 20. / 40));
-  EXPECT_THAT(mean_at_work(steps, 2, ms(5), ms(25)), ElementsAre(10. / 20 + 10. / 20, 10. / 20));
+  EXPECT_THAT(program::mean_at_work(steps, 2, ms(0), ms(40)), ElementsAre(20. / 40 + 15. / 40, 20. / 40));
+  EXPECT_THAT(program::mean_at_work(steps, 2, ms(5), ms(25)), ElementsAre(10. / 20 + 10. / 20, 10. / 20));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What is read of a step once and kept says what reading all of them anew says: in sessions with everything that may
 // happen to a program and to what is known of it, told slice by slice.
 
-#include "monitor/analysis/rounds.h"
+#include "monitor/analysis/domains/rounds.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,8 +9,8 @@
 #include <limits>
 #include <map>
 
-#include "monitor/analysis/concurrency.h"
-#include "monitor/analysis/domain_states.h"
+#include "monitor/analysis/domains/concurrency.h"
+#include "monitor/analysis/domains/domain_states.h"
 #include "monitor/analysis/least_squares.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
@@ -118,7 +118,7 @@ StepsByNumber steps_at(const timeline::Lane& lane, Nanoseconds at) {
 }
 
 /// By member, newest round first.
-std::vector<std::vector<timeline::StepRecord>> rounds_at(const Members& members, Nanoseconds at) {
+std::vector<std::vector<timeline::StepRecord>> rounds_at(const domains::Members& members, Nanoseconds at) {
   std::vector<StepsByNumber> all;
   for (const timeline::Lane* lane : members.lanes) all.push_back(steps_at(*lane, at));
   std::vector<std::vector<timeline::StepRecord>> rounds;
@@ -137,28 +137,29 @@ std::vector<std::vector<timeline::StepRecord>> rounds_at(const Members& members,
   return rounds;
 }
 
-void expect_same(const Rounds& rounds, const Members& members, Nanoseconds at) {
+void expect_same(const domains::Rounds& rounds, const domains::Members& members, Nanoseconds at) {
   const auto slowly = rounds_at(members, at);
   ASSERT_EQ(rounds.size(), slowly.size()) << "at " << at.count();
   for (std::size_t i = 0; i < slowly.size(); ++i) {
     EXPECT_EQ(rounds[i].step, slowly[i].front().step);
     for (std::size_t member = 0; member < slowly[i].size(); ++member) {
       const timeline::StepRecord& record = slowly[i][member];
-      const MemberStep its{record.begin, record.end - record.begin, record.wait + record.communicate, record.delay};
+      const domains::MemberStep its{record.begin, record.end - record.begin, record.wait + record.communicate,
+                                    record.delay};
       ASSERT_EQ(rounds.of(i)[member], its) << "round " << i << " of member " << member << " at " << at.count();
     }
   }
 }
 
 /// Signs by the definitions, from all that was done in the rounds.
-Signs signs_slowly(const NewestRounds& rounds, const wire::DomainInfo& info, Nanoseconds typical) {
-  Signs signs;
+domains::Signs signs_slowly(const domains::NewestRounds& rounds, const wire::DomainInfo& info, Nanoseconds typical) {
+  domains::Signs signs;
   std::vector<double> spreads, took;
   std::vector<Window> work;
   double least_waits = 0;
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     Nanoseconds first = Nanoseconds::max(), last = Nanoseconds::min(), least = Nanoseconds::max();
-    for (const MemberStep& step : rounds.of(i)) {
+    for (const domains::MemberStep& step : rounds.of(i)) {
       first = std::min(first, step.begin), last = std::max(last, step.begin), least = std::min(least, step.waiting);
       work.push_back(step.work());
       took.push_back(double(step.work().length().count()));
@@ -168,19 +169,20 @@ Signs signs_slowly(const NewestRounds& rounds, const wire::DomainInfo& info, Nan
   }
   signs.spread = median(spreads);
   Window window{Nanoseconds::min(), Nanoseconds::max()};
-  for (const MemberStep& step : rounds.of(rounds.size() - 1)) window.from = std::max(window.from, step.begin);
-  for (const MemberStep& step : rounds.of(0)) window.to = std::min(window.to, step.begin + step.length);
-  const Bandwidth bandwidth = bandwidth_of(info);
-  const Concurrency concurrency(work, bandwidth);
+  for (const domains::MemberStep& step : rounds.of(rounds.size() - 1)) window.from = std::max(window.from, step.begin);
+  for (const domains::MemberStep& step : rounds.of(0)) window.to = std::min(window.to, step.begin + step.length);
+  const domains::Bandwidth bandwidth = domains::bandwidth_of(info);
+  const domains::Concurrency concurrency(work, bandwidth);
   const auto members = double(rounds.members());
   if (window.length() > Nanoseconds{0}) {
-    const Progress progress = concurrency.within(window);
+    const domains::Progress progress = concurrency.within(window);
     signs.active = progress.rank_time / double(window.length().count());
     std::vector<double> inside, inside_alone;
     for (std::size_t i = 0; i < work.size(); ++i)
       if (work[i].from >= window.from && work[i].to <= window.to)
         inside.push_back(took[i]), inside_alone.push_back(concurrency.alone()[i]);
-    const double together = progress.volume / (bandwidth(int(members)) * 1e-9), saturation = saturation_point(info);
+    const double together = progress.volume / (bandwidth(int(members)) * 1e-9),
+                 saturation = domains::saturation_point(info);
     const double waits = double(window.length() / typical) * least_waits / double(rounds.size());
     if (inside.empty())
       signs.unshared = std::numeric_limits<double>::infinity();
@@ -214,9 +216,10 @@ Signs signs_slowly(const NewestRounds& rounds, const wire::DomainInfo& info, Nan
   return signs;
 }
 
-void expect_same_signs(const NewestRounds& rounds, const wire::DomainInfo& info, SignsRoom& room) {
+void expect_same_signs(const domains::NewestRounds& rounds, const wire::DomainInfo& info, domains::SignsRoom& room) {
   constexpr Nanoseconds kTypical = std::chrono::milliseconds(10);
-  const Signs slowly = signs_slowly(rounds, info, kTypical), all = find_signs(rounds, info, kTypical, {-1e9, 0}, room);
+  const domains::Signs slowly = signs_slowly(rounds, info, kTypical),
+                       all = domains::find_signs(rounds, info, kTypical, {-1e9, 0}, room);
   EXPECT_EQ(all.spread, slowly.spread);
   EXPECT_EQ(all.active, slowly.active);
   EXPECT_EQ(all.relieved, slowly.relieved);
@@ -224,8 +227,8 @@ void expect_same_signs(const NewestRounds& rounds, const wire::DomainInfo& info,
   EXPECT_EQ(all.slowest, slowly.slowest);
   EXPECT_EQ(all.slowness, slowly.slowness);
   EXPECT_EQ(all.next_slowness, slowly.next_slowness);
-  const LeastSigns least{.relieved = 0.25, .slowness = 1.1};
-  const Signs telling = find_signs(rounds, info, kTypical, least, room);
+  const domains::LeastSigns least{.relieved = 0.25, .slowness = 1.1};
+  const domains::Signs telling = domains::find_signs(rounds, info, kTypical, least, room);
   EXPECT_EQ(telling.relieved, slowly.relieved);
   EXPECT_EQ(telling.unshared, slowly.relieved > least.relieved ? slowly.unshared : 0);
   if (slowly.slowness > least.slowness) {
@@ -244,10 +247,10 @@ TEST(Rounds, ThatAreKeptAreThoseThatReadingAnewFinds) {
   for (int i = 0; i < 40 && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(fmt::format("session {} of seed {}", i, seed));
     MessySession session(random);
-    std::vector<Rounds> kept;
-    Members members;
-    Rounds::Room room;
-    SignsRoom signs_room;
+    std::vector<domains::Rounds> kept;
+    domains::Members members;
+    domains::Rounds::Room room;
+    domains::SignsRoom signs_room;
     Nanoseconds at{};
     session.play([&] {
       at = std::max(at, session.timeline().now() - test::ms(random.whole(0, 3)));
@@ -267,7 +270,7 @@ TEST(Rounds, ThatAreKeptAreThoseThatReadingAnewFinds) {
   EXPECT_GT(rounds_seen, 10'000u) << "seed " << seed;
 }
 
-void expect_same_words(const DomainStates& states, const DomainStates& others, int domain) {
+void expect_same_words(const domains::DomainStates& states, const domains::DomainStates& others, int domain) {
   const auto changes = states.changes(domain), same = others.changes(domain);
   ASSERT_EQ(changes.size(), same.size()) << "domain " << domain;
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -285,7 +288,7 @@ TEST(DomainStates, SayWhatTheySayWithoutRememberingWhatTheyRead) {
   for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(fmt::format("session {} of seed {}", i, seed));
     MessySession session(random);
-    DomainStates remembering, forgetting(0);
+    domains::DomainStates remembering, forgetting(0);
     session.play([&] { remembering.follow(session.timeline()), forgetting.follow(session.timeline()); });
     for (int domain = 0; domain < int(session.timeline().domains().size()); ++domain) {
       expect_same_words(remembering, forgetting, domain);

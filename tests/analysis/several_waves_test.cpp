@@ -104,9 +104,9 @@ TEST(WaveTruth, IsNoRankThatWorkedLongerInMoreCompanyWhereADomainHadFallenIntoSt
     random.add_drawn_noise(program, 0.02);
   }
   const ExactRun run = simulate(program);
-  LateSteps late;
+  waves::LateSteps late;
   late.read(test::timeline_of(program, run, {Holds::kDelaysAnnounced}));
-  for (const LateStep& each : late.found()) {
+  for (const waves::LateStep& each : late.found()) {
     const double drawn = run.work[std::size_t(each.rank)][std::size_t(each.step)].noise;
     EXPECT_LT(double(each.excess.count()) * 1e-9, 2 * drawn) << "rank " << each.rank << ", step " << each.step;
   }

@@ -1,7 +1,7 @@
 // Causes in steps in which ranks wait several times and work between: held against what a delay costs all others, and
 // against the same run told in finer steps, each of which has one wait.
 
-#include "monitor/analysis/step_parts.h"
+#include "monitor/analysis/steps/step_parts.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <random>
 
-#include "monitor/analysis/causes.h"
+#include "monitor/analysis/causes/causes.h"
 #include "tests/any_seed.h"
 #include "tests/timeline/builders.h"
 
@@ -106,10 +106,12 @@ Timeline play(const Staged& program, bool finely) {
   return timeline;
 }
 
-Causes causes_of(const Timeline& timeline) { return find_causes(timeline, {Nanoseconds{0}, Nanoseconds::max()}); }
+causes::Causes causes_of(const Timeline& timeline) {
+  return causes::find_causes(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+}
 
-Nanoseconds owed(const RankCauses& causes, Rank to) {
-  const auto found = std::ranges::find(causes.by, to, &Culprit::rank);
+Nanoseconds owed(const causes::RankCauses& causes, Rank to) {
+  const auto found = std::ranges::find(causes.by, to, &causes::Culprit::rank);
   return found == causes.by.end() ? Nanoseconds{0} : found->cost.sum();
 }
 
@@ -127,9 +129,9 @@ TEST(StepParts, OfAStepOweWhatOneRankWasLateByInAnyOfThem) {
     program.work[std::size_t(whole(8, program.steps - 8))][std::size_t(whole(0, program.stages() - 1))]
                 [std::size_t(late)] += delay;
     const Timeline timeline = play(program, false);
-    const Causes causes = causes_of(timeline);
+    const causes::Causes causes = causes_of(timeline);
     for (Rank rank = 0; rank < program.ranks; ++rank) {
-      const RankCauses& its = causes.ranks[std::size_t(rank)];
+      const causes::RankCauses& its = causes.ranks[std::size_t(rank)];
       EXPECT_EQ(its.unknown.count(), 0) << rank;
       EXPECT_NEAR(double(owed(its, late).count()), rank == late ? 0 : double(delay.count()), 1e3) << rank;
     }
@@ -143,9 +145,9 @@ TEST(StepParts, HaveTheCausesOfTheSameRunInStepsOfOneWait) {
     std::mt19937 dice(seed);
     const Staged program = random_program(dice, std::uniform_real_distribution<>(0.01, 0.3)(dice));
     const Timeline coarse = play(program, false), fine = play(program, true);
-    const Causes in_parts = causes_of(coarse), in_steps = causes_of(fine);
+    const causes::Causes in_parts = causes_of(coarse), in_steps = causes_of(fine);
     for (Rank rank = 0; rank < program.ranks; ++rank) {
-      const RankCauses &mine = in_parts.ranks[std::size_t(rank)], &its = in_steps.ranks[std::size_t(rank)];
+      const causes::RankCauses &mine = in_parts.ranks[std::size_t(rank)], &its = in_steps.ranks[std::size_t(rank)];
       all += double(its.waited.count());
       unknown += double(mine.unknown.count());
       for (Rank other = 0; other < program.ranks; ++other)

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "monitor/analysis/late_steps.h"
+#include "monitor/analysis/waves/late_steps.h"
 #include "tests/analysis/late_in.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/any_seed.h"
@@ -80,7 +80,7 @@ class Programs {
 };
 
 /// With its length, but for the noise of that step.
-bool is_it(const LateStep& late, const RingModel& program) {
+bool is_it(const waves::LateStep& late, const RingModel& program) {
   const RingModel::Delay& delay = program.delays[0];
   const double length = double(delay.length.count()), noise = 5e6 * program.noise_mean_ms;
   return late.rank == delay.rank && late.step == delay.step &&
@@ -99,7 +99,7 @@ TEST(StepsInTurn, HideNoLateStep) {
       RingModel program = programs.next(kind.level);
       program.delays = {programs.delay(program, kind.level)};
       const auto late = late_in(program);
-      const auto right = std::ranges::count_if(late, [&](const LateStep& each) { return is_it(each, program); });
+      const auto right = std::ranges::count_if(late, [&](const waves::LateStep& each) { return is_it(each, program); });
       found += right == 1;
       others += int(std::ssize(late) - right);
     }
@@ -122,7 +122,7 @@ TEST(StepsInTurn, OfACoreBoundProgramShareNoBandwidth) {
     program.delays = {programs.delay(program, level)};
     program.delays[0].step -= program.delays[0].step % 3;
     program.delays[0].length += ms(40);
-    for (const LateStep& late : late_in(program)) {
+    for (const waves::LateStep& late : late_in(program)) {
       if (late.rank != program.delays[0].rank || late.step != program.delays[0].step) continue;
       found += 1, beyond += double((late.excess - program.delays[0].length).count()) * 1e-6;
     }

@@ -1,4 +1,4 @@
-#include "monitor/analysis/threads.h"
+#include "monitor/analysis/domains/threads.h"
 
 #include <gmock/gmock.h>
 
@@ -31,22 +31,22 @@ Timeline timeline_of_two(const std::vector<Event>& of_thread) {
 
 TEST(Threads, AreNotKnownWhereNobodyTellsOfThem) {
   const Timeline timeline = timeline::timeline_of({start(ms(0)), enter(ms(0), Phase::kCompute)}, ms(1000));
-  EXPECT_EQ(thread_use(timeline, kWholeRun), std::nullopt);
-  EXPECT_TRUE(thread_lane_times(timeline, kWholeRun).empty());
+  EXPECT_EQ(domains::thread_use(timeline, kWholeRun), std::nullopt);
+  EXPECT_TRUE(domains::thread_lane_times(timeline, kWholeRun).empty());
 }
 
 TEST(Threads, WithALaneCountFromTheirFirstEventOn) {
   const Timeline timeline =
       timeline_of_two({start(ms(200)), enter(ms(200), Phase::kCompute), enter(ms(400), Phase::kWait),
                        enter(ms(500), Phase::kNone), stop(ms(600))});
-  const auto use = thread_use(timeline, kWholeRun);
+  const auto use = domains::thread_use(timeline, kWholeRun);
   ASSERT_TRUE(use);
   EXPECT_EQ(use->ranks, 1);
   EXPECT_DOUBLE_EQ(use->most, 2);
   EXPECT_DOUBLE_EQ(use->working, (800 + 200) / 800.0);
   EXPECT_DOUBLE_EQ(use->calling, 100 / 800.0);
   EXPECT_DOUBLE_EQ(use->asleep, 500 / 800.0) << "beside what it told of, it was not there";
-  const auto times = thread_lane_times(timeline, kWholeRun);
+  const auto times = domains::thread_lane_times(timeline, kWholeRun);
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0].thread, (wire::ThreadId{0, 1}));
   EXPECT_EQ(times[0].compute, ms(200));
@@ -62,7 +62,7 @@ TEST(Threads, WithALaneAreAddedToThoseThatTheRankTellsOf) {
                                              {ms(500), 1, EventKind::kThreads, Phase::kCompute}},
                                             ms(1000));
   timeline.append("n", wire::ThreadId{0, 1}, std::vector{start(ms(0)), enter(ms(0), Phase::kWait)});
-  const auto use = thread_use(timeline, kWholeRun);
+  const auto use = domains::thread_use(timeline, kWholeRun);
   ASSERT_TRUE(use);
   EXPECT_DOUBLE_EQ(use->most, 5);
   EXPECT_DOUBLE_EQ(use->working, 2.5);
@@ -93,7 +93,7 @@ TEST(Threads, WithLanesDoWhatTheirEventsSay) {
       }
       timeline.append("n", wire::ThreadId{0, thread}, events);
     }
-    const auto use = thread_use(timeline, Window{ms(from), ms(to)});
+    const auto use = domains::thread_use(timeline, Window{ms(from), ms(to)});
     ASSERT_TRUE(use);
     EXPECT_DOUBLE_EQ(use->most, threads + 1);
     EXPECT_NEAR(use->working, working / (to - from), 1e-9);

@@ -1,15 +1,15 @@
 // Causes and waves of programs that wait first in their steps and work then: pipelines, sweeps, masters with workers, tokens
 // that go round. Held against the same program run with a delay and without it.
 
-#include "monitor/analysis/turn_tally.h"
+#include "monitor/analysis/causes/turn_tally.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <random>
 
-#include "monitor/analysis/causes.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/causes/causes.h"
+#include "monitor/analysis/waves/waves.h"
 #include "tests/analysis/message_program.h"
 #include "tests/any_seed.h"
 
@@ -126,17 +126,17 @@ Delay any_delay(const MessageProgram& program, Dice& dice) {
           Nanoseconds(dice.whole(40'000'000, 80'000'000))};
 }
 
-Causes causes_of(const MessageProgram& program) {
-  return find_causes(timeline_of(program), {Nanoseconds{0}, Nanoseconds::max()});
+causes::Causes causes_of(const MessageProgram& program) {
+  return causes::find_causes(timeline_of(program), {Nanoseconds{0}, Nanoseconds::max()});
 }
 
 struct Sums {
   double waited = 0, for_messages = 0, unknown = 0, owed = 0;  ///< To the delayed one, by others.
 };
 
-Sums sums_of(const Causes& causes, Rank late) {
+Sums sums_of(const causes::Causes& causes, Rank late) {
   Sums sums;
-  for (const RankCauses& its : causes.ranks) {
+  for (const causes::RankCauses& its : causes.ranks) {
     Nanoseconds all = its.by_others().sum() + its.itself + its.bandwidth + its.transfer + its.unknown;
     EXPECT_EQ(its.waited, all);
     sums.waited += double(its.waited.count()), sums.unknown += double(its.unknown.count());
@@ -244,7 +244,7 @@ TEST(TurnTally, SaysWhatADelayOfAWorkerCosts) {
     for (auto& of_step : program.work[0]) of_step[0] /= 5;
     Delay delay = any_delay(program, dice);
     expect_true_cost(program, delay, kWork);
-    const Causes causes = causes_of(program);
+    const causes::Causes causes = causes_of(program);
     EXPECT_LT(sums_of(causes, 0).unknown, 0.02 * sums_of(causes, 0).waited);
     // While the master works all others wait for that alone.
     for (Rank worker = 1; worker < program.ranks(); ++worker)
@@ -328,10 +328,10 @@ TEST(TurnTally, BlamesAllOthersForTheWayOfATokenRound) {
   fill_work(program, 60, 0, dice);
   for (std::size_t rank = 0; rank < program.work.size(); ++rank)
     for (auto& of_step : program.work[rank]) of_step[0] = Nanoseconds(1'000'000 * std::int64_t(5 + rank));
-  const Causes causes = causes_of(program);
+  const causes::Causes causes = causes_of(program);
   EXPECT_LT(sums_of(causes, 0).unknown, 0.02 * sums_of(causes, 0).waited);
-  const RankCauses& mine = causes.ranks[3];
-  for (const Culprit& culprit : mine.by)
+  const causes::RankCauses& mine = causes.ranks[3];
+  for (const causes::Culprit& culprit : mine.by)
     EXPECT_NEAR(double(culprit.cost.sum().count()), 60 * 1e6 * (5 + culprit.rank), 0.05 * 60 * 1e6 * (5 + culprit.rank))
         << culprit.rank;
   EXPECT_EQ(mine.by.size(), 7u);
@@ -358,14 +358,14 @@ TEST(TurnTally, TellsAWaveAlongAPipeline) {
     fill_work(program, dice.whole(60, 80), 0.02, dice);
     Delay delay = any_delay(program, dice);
     delay.rank = dice.whole(0, program.ranks() - 3);
-    const std::vector<Wave> waves =
-        find_waves(timeline_of(delayed(program, delay)), {Nanoseconds{0}, Nanoseconds::max()});
+    const std::vector<waves::Wave> waves =
+        waves::find_waves(timeline_of(delayed(program, delay)), {Nanoseconds{0}, Nanoseconds::max()});
     ASSERT_EQ(waves.size(), 1u);
     EXPECT_EQ(waves[0].origin_rank, delay.rank);
     EXPECT_EQ(waves[0].origin_step, delay.step);
     EXPECT_EQ(waves[0].up.reach_ranks, true_reach(program, delay));
     EXPECT_EQ(waves[0].down.reach_ranks, 0);
-    EXPECT_EQ(waves[0].up.end, WaveEnd::kBoundary);
+    EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kBoundary);
     // Each rank hands it on when it has done its own part.
     ASSERT_TRUE(waves[0].up.trailing.ranks_per_s);
     EXPECT_NEAR(waves[0].up.trailing.ranks_per_s->value, 1e9 / kWork, 0.1 * 1e9 / kWork);

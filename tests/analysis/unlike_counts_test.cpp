@@ -1,15 +1,15 @@
 // Whether the numbers of steps go together: programs in which ranks are far apart and count alike, and the same programs
 // with ranks that count otherwise.
 
-#include "monitor/analysis/unlike_counts.h"
+#include "monitor/analysis/partners/unlike_counts.h"
 
 #include <gmock/gmock.h>
 
 #include <functional>
 
-#include "monitor/analysis/causes.h"
-#include "monitor/analysis/findings.h"
-#include "monitor/analysis/ground_search.h"
+#include "monitor/analysis/causes/causes.h"
+#include "monitor/analysis/causes/ground_search.h"
+#include "monitor/analysis/session/findings.h"
 #include "tests/analysis/ring_model.h"
 
 namespace idlewave::analysis {
@@ -65,7 +65,7 @@ RingModel ring_of_eight() {
 Step rank_3_counts_thrice(Rank rank, Step step) { return rank == 3 ? 3 * step : step; }
 
 TEST(UnlikeCounts, AreFoundWhereARankCountsAnInnerLoop) {
-  const auto found = find_unlike_counts(told(ring_of_eight(), rank_3_counts_thrice));
+  const auto found = partners::find_unlike_counts(told(ring_of_eight(), rank_3_counts_thrice));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 3);
   EXPECT_THAT(found->behind, testing::AnyOf(2, 4));
@@ -73,8 +73,8 @@ TEST(UnlikeCounts, AreFoundWhereARankCountsAnInnerLoop) {
 }
 
 TEST(UnlikeCounts, AreFoundWhereARankBeganToCountSixStepsBefore) {
-  const auto found =
-      find_unlike_counts(told(ring_of_eight(), [](Rank rank, Step step) { return rank == 0 ? step + 6 : step; }));
+  const auto found = partners::find_unlike_counts(
+      told(ring_of_eight(), [](Rank rank, Step step) { return rank == 0 ? step + 6 : step; }));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 0);
 }
@@ -84,7 +84,7 @@ TEST(UnlikeCounts, AreNoneWhereAWaveHasOneEndOfAChainFarBehindTheOther) {
   model.ranks = 200;
   model.ring = false;
   model.delays = {{0, 2, ms(5000)}};
-  EXPECT_FALSE(find_unlike_counts(told(model, as_it_is)));
+  EXPECT_FALSE(partners::find_unlike_counts(told(model, as_it_is)));
 }
 
 TEST(UnlikeCounts, AreNoneWhereRanksNeedNotWaitForWhoIsBehind) {
@@ -92,12 +92,13 @@ TEST(UnlikeCounts, AreNoneWhereRanksNeedNotWaitForWhoIsBehind) {
   model.ring = false;
   model.distances = {1};
   model.delays = {{7, 0, ms(5000)}};
-  EXPECT_FALSE(find_unlike_counts(told(model, as_it_is)));
+  EXPECT_FALSE(partners::find_unlike_counts(told(model, as_it_is)));
 }
 
 TEST(UnlikeCounts, AreNoneWhereAllCountTensOrStartOneLater) {
-  EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), [](Rank, Step step) { return 10 * step; })));
-  EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), [](Rank rank, Step step) { return step + rank % 2; })));
+  EXPECT_FALSE(partners::find_unlike_counts(told(ring_of_eight(), [](Rank, Step step) { return 10 * step; })));
+  EXPECT_FALSE(
+      partners::find_unlike_counts(told(ring_of_eight(), [](Rank rank, Step step) { return step + rank % 2; })));
 }
 
 /// Rank 3 counts an inner loop that comes thirty times in each step of the others.
@@ -105,26 +106,26 @@ Step rank_3_counts_thirty(Rank rank, Step step) { return rank == 3 ? 30 * step :
 
 TEST(UnlikeCounts, AreFoundWhereNobodySaysWhomItWaitsFor) {
   const Timeline timeline = told(ring_of_eight(), rank_3_counts_thirty, false);
-  const auto found = find_unlike_counts(timeline);
+  const auto found = partners::find_unlike_counts(timeline);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 3);
   EXPECT_FALSE(found->is_awaited);
   EXPECT_GE(found->step, 29 * found->its_step);
   EXPECT_EQ(to_words(*found).find("waits for"), std::string::npos);
-  EXPECT_TRUE(cause_ground(timeline).partners.unlike_counts);
+  EXPECT_TRUE(causes::cause_ground(timeline).partners.unlike_counts);
 }
 
 TEST(UnlikeCounts, AreNoneWhereNobodySaysWhomItWaitsForAndAllCountAlike) {
-  EXPECT_FALSE(find_unlike_counts(told(ring_of_eight(), as_it_is, false)));
+  EXPECT_FALSE(partners::find_unlike_counts(told(ring_of_eight(), as_it_is, false)));
   RingModel chain;
   chain.ranks = 60;
   chain.ring = false;
   chain.delays = {{0, 2, ms(50'000)}};
-  EXPECT_FALSE(find_unlike_counts(told(chain, as_it_is, false)));
+  EXPECT_FALSE(partners::find_unlike_counts(told(chain, as_it_is, false)));
 }
 
 TEST(UnlikeCounts, AreNoneWhereOneThatOnlySendsIsTwiceAsFast) {
-  EXPECT_FALSE(find_unlike_counts(told(
+  EXPECT_FALSE(partners::find_unlike_counts(told(
       ring_of_eight(), [](Rank rank, Step step) { return rank == 3 ? 2 * step : step; }, false)));
 }
 
@@ -132,9 +133,9 @@ TEST(UnlikeCounts, LeaveNothingToSayOfWavesAndCauses) {
   RingModel model = ring_of_eight();
   model.delays = {{5, 20, ms(300)}};
   const Timeline timeline = told(model, rank_3_counts_thrice);
-  EXPECT_THAT(find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}), IsEmpty());
-  const Causes causes = find_causes(timeline, {Nanoseconds{0}, Nanoseconds::max()});
-  for (const RankCauses& each : causes.ranks) {
+  EXPECT_THAT(waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}), IsEmpty());
+  const causes::Causes causes = causes::find_causes(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  for (const causes::RankCauses& each : causes.ranks) {
     EXPECT_THAT(each.by, IsEmpty());
     EXPECT_EQ(each.unknown, each.waited);
   }
@@ -143,8 +144,8 @@ TEST(UnlikeCounts, LeaveNothingToSayOfWavesAndCauses) {
 
 TEST(UnlikeCounts, AreToldOnce) {
   const Timeline timeline = told(ring_of_eight(), rank_3_counts_thrice);
-  Narrator narrator;
-  for (int i = 0; i < 3; ++i) narrator.observe_counts(cause_ground(timeline).partners.unlike_counts);
+  session::Narrator narrator;
+  for (int i = 0; i < 3; ++i) narrator.observe_counts(causes::cause_ground(timeline).partners.unlike_counts);
   ASSERT_EQ(narrator.remarks().size(), 1u);
   EXPECT_THAT(narrator.remarks()[0].text, testing::StartsWith("ranks count steps differently: when rank 3 began step"));
 }

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "monitor/analysis/step_history.h"
+#include "monitor/analysis/steps/step_history.h"
 #include "monitor/theory/idle_wave.h"
 #include "tests/any_seed.h"
 
@@ -30,12 +30,12 @@ struct Ends {
 };
 
 /// Long enough that its slope is not that of two steps.
-bool has_slope(const WaveDirection& direction) {
+bool has_slope(const waves::WaveDirection& direction) {
   return direction.front.size() > 4 && direction.front.back().step - direction.front.front().step >= 4;
 }
 
 /// Per step; and, where nothing disturbs anybody, per second, with messages of which one is waited for after another.
-bool has_speed(const ExactProgram& program, const WaveDirection& direction, double ranks_per_step) {
+bool has_speed(const ExactProgram& program, const waves::WaveDirection& direction, double ranks_per_step) {
   const auto is_near = [](const std::optional<Estimate>& measured, double expected) {
     return measured && std::abs(measured->value / expected - 1) <= 0.05;
   };
@@ -48,20 +48,20 @@ bool has_speed(const ExactProgram& program, const WaveDirection& direction, doub
 }
 
 /// Of a wave that nothing ends but the program, its other front, and the ends of a chain. `to_go`: ranks up to these.
-bool has_end(const WaveDirection& direction, bool ring, double ranks_per_step, double to_go, int steps) {
-  if (ranks_per_step == 0) return direction.end == WaveEnd::kNone;
+bool has_end(const waves::WaveDirection& direction, bool ring, double ranks_per_step, double to_go, int steps) {
+  if (ranks_per_step == 0) return direction.end == waves::WaveEnd::kNone;
   if (to_go > ranks_per_step * (steps - 1)) return true;  // It may not come so far.
-  return direction.end == (ring ? WaveEnd::kAnnihilated : WaveEnd::kBoundary);
+  return direction.end == (ring ? waves::WaveEnd::kAnnihilated : waves::WaveEnd::kBoundary);
 }
 
-void look_at_ends(const ExactProgram& program, const Wave& wave, Ends& found) {
+void look_at_ends(const ExactProgram& program, const waves::Wave& wave, Ends& found) {
   const auto& c = program.communication;
   const std::vector<int> distances(c.distances.begin(), c.distances.end());
   const bool rendezvous = c.protocol == Protocol::kRendezvous, split = c.wait == WaitFlavour::kSplit;
   const theory::RanksPerStep speed = theory::ranks_per_step({distances, rendezvous, split});
   const bool ring = c.topology == Topology::kRing;
   const int steps = program.steps - program.delays[0].step;
-  for (const WaveDirection* direction : {&wave.up, &wave.down}) {
+  for (const waves::WaveDirection* direction : {&wave.up, &wave.down}) {
     const double ranks_per_step = direction->sign > 0 ? speed.up : speed.down;
     if (ranks_per_step > 0 && has_slope(*direction)) {
       ++found.fronts;
@@ -91,8 +91,8 @@ TEST(WaveTruth, OfCoreBoundProgramsRunsAndEndsAsTheoryHasIt) {
         program.delays[0].duration += 10 * Nanoseconds(std::llround(program.time * 1e9));
         const Told told{Holds::kAnnounced, says_partners};
         const timeline::Timeline timeline = test::timeline_of(program, simulate(program), told);
-        const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
-        const auto ordered = std::ranges::find(waves, WaveCause::kCommand, &Wave::cause);
+        const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+        const auto ordered = std::ranges::find(waves, waves::WaveCause::kCommand, &waves::Wave::cause);
         ASSERT_NE(ordered, waves.end()) << test::words_of(waves) << test::words_of(program);
         look_at_ends(program, *ordered, found);
         found.others += int(waves.size()) - 1;
@@ -119,14 +119,15 @@ TEST(WaveTruth, OfTheReferenceCaseMeetsItselfOnTheFarSide) {
   program.volume = 50e6;
   program.communication.protocol = Protocol::kEager;
   program.delays = {{5, 5, std::chrono::milliseconds(1200)}};
-  const auto waves = find_waves(test::timeline_of(program, simulate(program)), {Nanoseconds{0}, Nanoseconds::max()});
+  const auto waves =
+      waves::find_waves(test::timeline_of(program, simulate(program)), {Nanoseconds{0}, Nanoseconds::max()});
   ASSERT_EQ(waves.size(), 1u);
   EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 39);
-  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+  for (const waves::WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
     EXPECT_NEAR(direction->reach_ranks, 19.5, 0.5);
-    EXPECT_EQ(direction->end, WaveEnd::kAnnihilated);
+    EXPECT_EQ(direction->end, waves::WaveEnd::kAnnihilated);
     EXPECT_NEAR(direction->end_rank, 25, 1);
-    for (const FrontPoint& point : direction->front)
+    for (const waves::FrontPoint& point : direction->front)
       EXPECT_GT(point.departure - point.arrival, std::chrono::seconds(1));
   }
 }
@@ -142,10 +143,10 @@ ExactProgram next_split_rendezvous(RandomWavePrograms& random, bool memory, doub
 }
 
 /// In which steps ranks were reached that are in no front.
-std::set<int> steps_beside(const Wave& wave, const test::Front& truth) {
+std::set<int> steps_beside(const waves::Wave& wave, const test::Front& truth) {
   test::Front beside = truth;
-  for (const WaveDirection* direction : {&wave.up, &wave.down})
-    for (const FrontPoint& point : direction->front) beside.erase(point.rank);
+  for (const waves::WaveDirection* direction : {&wave.up, &wave.down})
+    for (const waves::FrontPoint& point : direction->front) beside.erase(point.rank);
   std::set<int> steps;
   for (const auto& [rank, step] : beside) steps.insert(step);
   return steps;
@@ -159,9 +160,9 @@ TEST(WaveTruth, IsFlattenedOnlyWhereManyWaitedAtOnceWhomNoFrontReached) {
     const ExactRun run = simulate(program);
     for (const bool partners : {false, true}) {
       const timeline::Timeline timeline = test::timeline_of(program, run, {Holds::kAnnounced, partners});
-      const double typical = double(typical_step_length(timeline).count()) * 1e-9;
-      for (const Wave& wave : find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()})) {
-        if (wave.up.end != WaveEnd::kFlattened) continue;
+      const double typical = double(steps::typical_step_length(timeline).count()) * 1e-9;
+      for (const waves::Wave& wave : waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()})) {
+        if (wave.up.end != waves::WaveEnd::kFlattened) continue;
         EXPECT_EQ(steps_beside(wave, test::truth_of(program, run, 0, typical).front).size(), 1u)
             << (partners ? "declared: " : "inferred: ") << test::words_of(program);
       }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "monitor/analysis/walk_fit.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/waves/walk_fit.h"
+#include "monitor/analysis/waves/waves.h"
 #include "monitor/theory/idle_wave.h"
 #include "tests/analysis/random_wave_programs.h"
 #include "tests/analysis/told_run.h"
@@ -32,7 +32,7 @@ theory::RanksPerStep sigma_d(const ExactProgram& program) {
 }
 
 /// Of a step of all ranks, over the steps in which the front ran, had nothing been delayed.
-double undisturbed_step(const ExactRun& quiet, const WaveDirection& direction) {
+double undisturbed_step(const ExactRun& quiet, const waves::WaveDirection& direction) {
   const auto first = std::size_t(direction.front.front().step), last = std::size_t(direction.front.back().step);
   double sum = 0;
   for (const auto& starts : quiet.step_start) sum += starts[last] - starts[first];
@@ -74,8 +74,9 @@ void look_at_speeds(const ExactProgram& program, Told told, Speeds& found) {
   undelayed.delays.clear();
   const ExactRun quiet = simulate(undelayed);
   const auto far = sigma_d(program);
-  for (const Wave& wave : find_waves(test::timeline_of(program, run, told), {Nanoseconds{0}, Nanoseconds::max()}))
-    for (const WaveDirection* direction : {&wave.up, &wave.down}) {
+  for (const waves::Wave& wave :
+       waves::find_waves(test::timeline_of(program, run, told), {Nanoseconds{0}, Nanoseconds::max()}))
+    for (const waves::WaveDirection* direction : {&wave.up, &wave.down}) {
       const double hop = direction->sign > 0 ? far.up : far.down;
       if (direction->front.size() < 5 || direction->front.back().step - direction->front.front().step < 4) continue;
       found.leading.add(direction->leading.ranks_per_s, hop / undisturbed_step(quiet, *direction), kRounding);
@@ -113,7 +114,7 @@ double share_not_held(std::mt19937& random, std::size_t points) {
   for (int i = 0; i < kWalks; ++i) {
     std::vector<double> x{0}, y{0};
     while (x.size() < points) x.push_back(x.back() + 1), y.push_back(y.back() + kDrift + chance(random));
-    const auto slope = fitted_walk(x, y, std::vector<unsigned>(points));
+    const auto slope = waves::fitted_walk(x, y, std::vector<unsigned>(points));
     not_held += std::abs(slope->value - kDrift) > 2 * *slope->error;
   }
   return double(not_held) / kWalks;
@@ -168,11 +169,11 @@ TEST(WaveSpeed, OfAFrontThatNoiseHoldsUpForLongIsNone) {
       random.add_drawn_noise(program, 0.1);
       const auto far = sigma_d(program);
       const auto timeline = test::timeline_of(program, simulate(program), {Holds::kDelaysAnnounced});
-      for (const Wave& wave : find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
-        for (const WaveDirection* direction : {&wave.up, &wave.down}) {
+      for (const waves::Wave& wave : waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
+        for (const waves::WaveDirection* direction : {&wave.up, &wave.down}) {
           const double hop = direction->sign > 0 ? far.up : far.down;
           const auto& speed = direction->leading.ranks_per_step;
-          if (direction->front.size() < 5 || came_in_one_step(*direction)) continue;
+          if (direction->front.size() < 5 || waves::came_in_one_step(*direction)) continue;
           ++found.fronts;
           if (!speed) continue;
           ++found.speeds;

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "monitor/analysis/step_history.h"
+#include "monitor/analysis/steps/step_history.h"
 
 namespace idlewave::test {
 
-using analysis::FrontPoint;
-using analysis::Wave;
-using analysis::WaveDirection;
+using analysis::waves::FrontPoint;
+using analysis::waves::Wave;
+using analysis::waves::WaveDirection;
 using tests::ExactProgram;
 using tests::ExactRun;
 using wire::Nanoseconds;
@@ -90,7 +90,7 @@ bool is_of_rare_noise(const ExactRun& run, const Wave& wave) {
 void judge(const ExactProgram& program, Told told, Score& score) {
   const ExactRun run = simulate(program);
   const timeline::Timeline timeline = timeline_of(program, run, told);
-  const auto waves = analysis::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto waves = analysis::waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   for (const Wave& wave : waves) {
     const bool is_ordered = std::ranges::any_of(program.delays, [&](const support::Delay& delay) {
       return delay.rank == wave.origin_rank && delay.step == wave.origin_step;
@@ -98,7 +98,7 @@ void judge(const ExactProgram& program, Told told, Score& score) {
     score.others += !is_ordered && !is_of_rare_noise(run, wave);
   }
   if (waves.size() != program.delays.size()) fmt::print("others among {}in {}\n", words_of(waves), words_of(program));
-  const double typical = double(analysis::typical_step_length(timeline).count()) * 1e-9;
+  const double typical = double(analysis::steps::typical_step_length(timeline).count()) * 1e-9;
   for (std::size_t which = 0; which < program.delays.size(); ++which) {
     const support::Delay& delay = program.delays[which];
     const auto wave = std::ranges::find_if(

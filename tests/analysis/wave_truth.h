@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/waves/waves.h"
 #include "tests/analysis/random_wave_programs.h"
 #include "tests/analysis/told_run.h"
 
@@ -34,7 +34,7 @@ struct Score {
     return *this;
   }
 };
-std::string words_of(const std::vector<analysis::Wave>& waves);
+std::string words_of(const std::vector<analysis::waves::Wave>& waves);
 
 /// Of all delays of these programs. Prints what is wrong.
 Score score_of(const RandomWavePrograms& random, const std::vector<tests::ExactProgram>& programs, Told told);

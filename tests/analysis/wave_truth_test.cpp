@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "monitor/analysis/step_history.h"
+#include "monitor/analysis/steps/step_history.h"
 #include "tests/any_seed.h"
 
 namespace idlewave::analysis {
@@ -38,13 +38,13 @@ void look_for_cause(const ExactProgram& program, Guess& guess) {
   const ExactRun run = simulate(program);
   const timeline::Timeline timeline = test::timeline_of(program, run, {Holds::kUnannounced});
   const bool has_cause = !program.delays.empty();
-  const double typical = double(typical_step_length(timeline).count()) * 1e-9;
+  const double typical = double(steps::typical_step_length(timeline).count()) * 1e-9;
   if (has_cause && test::truth_of(program, run, 0, typical).front.empty()) return;  // Nobody waits for it.
-  const auto is_it = [&](const Wave& wave) {
-    return has_cause && wave.cause == WaveCause::kLateCompute && wave.origin_rank == program.delays[0].rank &&
+  const auto is_it = [&](const waves::Wave& wave) {
+    return has_cause && wave.cause == waves::WaveCause::kLateCompute && wave.origin_rank == program.delays[0].rank &&
            wave.origin_step == program.delays[0].step;
   };
-  const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
   const auto found = std::ranges::count_if(waves, is_it);
   ++guess.programs;
   guess.right += found == 1;
@@ -155,20 +155,20 @@ TEST_P(OfProgramsWhoseMessagesTakeTime, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(WaveTruth, OfProgramsWhoseMessagesTakeTime, testing::Bool());
 
-std::string words_of(const WaveDirection& direction) {
+std::string words_of(const waves::WaveDirection& direction) {
   const auto words = [](const std::optional<Estimate>& of) {
     return of ? fmt::format("{} +- {}", of->value, of->error.value_or(-1)) : std::string("none");
   };
   std::string all =
       fmt::format("{} {} {} {} {} {}", direction.sign, direction.reach_ranks, to_words(direction.end),
                   direction.end_rank, words(direction.leading.ranks_per_s), words(direction.trailing.ranks_per_s));
-  for (const FrontPoint& point : direction.front)
+  for (const waves::FrontPoint& point : direction.front)
     all += fmt::format(" {}@{}:{}", point.rank, point.step, point.idle.count());
   return all;
 }
 
 /// All but what says who ordered it.
-std::string words_of(const Wave& wave) {
+std::string words_of(const waves::Wave& wave) {
   return fmt::format("{} {} {} {}\n{}\n{}\n", wave.origin_rank, wave.origin_step, wave.start.count(),
                      wave.delay.count(), words_of(wave.up), words_of(wave.down));
 }
@@ -184,7 +184,7 @@ TEST(WaveTruth, OfAProgramThatHoldsItselfIsThatOfADelayThatItAnnounces) {
       program.delays = {random.delay(program, std::exp(random.real(std::log(0.15), std::log(20))))};
       const ExactRun run = simulate(program);
       const auto waves_by = [&](Holds holds) {
-        return find_waves(test::timeline_of(program, run, {holds}), {Nanoseconds{0}, Nanoseconds::max()});
+        return waves::find_waves(test::timeline_of(program, run, {holds}), {Nanoseconds{0}, Nanoseconds::max()});
       };
       const auto by_phase = waves_by(Holds::kDelaysByPhase), by_event = waves_by(Holds::kDelaysAnnounced);
       SCOPED_TRACE(test::words_of(program));
@@ -192,9 +192,9 @@ TEST(WaveTruth, OfAProgramThatHoldsItselfIsThatOfADelayThatItAnnounces) {
       for (std::size_t k = 0; k < by_phase.size(); ++k) EXPECT_EQ(words_of(by_phase[k]), words_of(by_event[k]));
       const support::Delay& delay = program.delays[0];
       const double began = run.step_start[std::size_t(delay.rank)][std::size_t(delay.step)];
-      const auto is_it = [&](const Wave& wave) {
-        return wave.cause == WaveCause::kOwnDelay && wave.origin_rank == delay.rank && wave.origin_step == delay.step &&
-               std::abs((wave.delay - delay.duration).count()) <= 1 &&
+      const auto is_it = [&](const waves::Wave& wave) {
+        return wave.cause == waves::WaveCause::kOwnDelay && wave.origin_rank == delay.rank &&
+               wave.origin_step == delay.step && std::abs((wave.delay - delay.duration).count()) <= 1 &&
                std::abs(double(wave.start.count()) - began * 1e9) <= 1;
       };
       EXPECT_EQ(std::ranges::count_if(by_phase, is_it), 1);
@@ -214,10 +214,10 @@ TEST(WaveTruth, OfAProgramThatHoldsItselfInEachStepIsOfOneForWhichItDoesSoForLon
       for (int rank = 0; rank < program.ranks; ++rank)
         for (int step = 0; step < program.steps; ++step) program.delays.push_back({rank, step, usual});
       const timeline::Timeline timeline = test::timeline_of(program, simulate(program), {Holds::kDelaysByPhase});
-      const auto waves = find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+      const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
       SCOPED_TRACE(fmt::format("seed {}, program {}", random.seed(), i));
       ASSERT_EQ(waves.size(), 1u);
-      EXPECT_EQ(waves[0].cause, WaveCause::kOwnDelay);
+      EXPECT_EQ(waves[0].cause, waves::WaveCause::kOwnDelay);
       EXPECT_EQ(waves[0].origin_rank, once.rank);
       EXPECT_EQ(waves[0].origin_step, once.step);
       EXPECT_NEAR(double(waves[0].delay.count()), double(once.duration.count()), 0.01 * double(once.duration.count()));
@@ -233,11 +233,11 @@ TEST(WaveTruth, OfAProgramThatHoldsItselfMakesAllAsLateAsTheyAre) {
     const ExactProgram program = random.next(true, 0.02);
     const ExactRun run = simulate(program);
     const timeline::Timeline timeline = test::timeline_of(program, run, {Holds::kDelaysByPhase});
-    const double typical = double(typical_step_length(timeline).count()) * 1e-9;
+    const double typical = double(steps::typical_step_length(timeline).count()) * 1e-9;
     const test::Truth truth = test::truth_of(program, run, 0, typical);
-    for (const Wave& wave : find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
-      for (const WaveDirection* direction : {&wave.up, &wave.down})
-        for (const FrontPoint& point : direction->front) {
+    for (const waves::Wave& wave : waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()}))
+      for (const waves::WaveDirection* direction : {&wave.up, &wave.down})
+        for (const waves::FrontPoint& point : direction->front) {
           const double late = truth.late[std::size_t(point.rank)][std::size_t(point.step)];
           ++points;
           right += std::abs(double(point.idle.count()) * 1e-9 / typical - late) <= 0.3;

@@ -1,4 +1,4 @@
-#include "monitor/analysis/wavefront.h"
+#include "monitor/analysis/domains/wavefront.h"
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 /// 40 ranks on four domains, steps of 10 ms, each rank late by so many milliseconds, give or take some.
 template <class Lateness>
-Wavefront front_with(Lateness lateness, double noise_ms = 0) {
+domains::Wavefront front_with(Lateness lateness, double noise_ms = 0) {
   RingModel model;
   model.run();
   std::mt19937 random(7);
@@ -31,21 +31,21 @@ Wavefront front_with(Lateness lateness, double noise_ms = 0) {
   }
   timeline::Timeline timeline;
   model.fill(timeline, ms(900));
-  return find_wavefront(timeline, {ms(0), ms(900)}).value();
+  return domains::find_wavefront(timeline, {ms(0), ms(900)}).value();
 }
 
-std::vector<Rank> turns_of(const DomainFront& front) {
+std::vector<Rank> turns_of(const domains::DomainFront& front) {
   std::vector<Rank> turns;
-  for (const FrontPiece& piece : front.pieces) turns.push_back(piece.last);
+  for (const domains::FrontPiece& piece : front.pieces) turns.push_back(piece.last);
   return turns;
 }
 
 TEST(Wavefront, ASlopeOfOneMillisecondARankIsAThousandRanksPerSecond) {
-  const Wavefront front = front_with([](Rank rank) { return rank; });
+  const domains::Wavefront front = front_with([](Rank rank) { return rank; });
   EXPECT_EQ(front.amplitude, ms(39));
   EXPECT_EQ(front.steps, 8);
   ASSERT_EQ(front.domains.size(), 4u);
-  const DomainFront& domain = front.domains[1];
+  const domains::DomainFront& domain = front.domains[1];
   EXPECT_NEAR(domain.ranks_per_s, 1000, 1);
   EXPECT_EQ(domain.amplitude, ms(9));
   ASSERT_EQ(domain.pieces.size(), 1u);
@@ -58,8 +58,8 @@ TEST(Wavefront, ASlopeOfOneMillisecondARankIsAThousandRanksPerSecond) {
 /// 16 ms deep: a line through all of it says nothing.
 TEST(Wavefront, OfTheFormOfAVHasTwoPieces) {
   for (const double noise : {0.0, 1.0}) {
-    const Wavefront front = front_with([](Rank rank) { return 4 * std::abs(rank % 10 - 4); }, noise);
-    const DomainFront& domain = front.domains[2];
+    const domains::Wavefront front = front_with([](Rank rank) { return 4 * std::abs(rank % 10 - 4); }, noise);
+    const domains::DomainFront& domain = front.domains[2];
     ASSERT_THAT(turns_of(domain), ElementsAre(24, 29)) << noise;
     EXPECT_NEAR(double(domain.amplitude.count()) * 1e-6, 20, 2 * noise + 1e-6);
     EXPECT_NEAR(domain.pieces[0].ranks_per_s->value, -250, 40 * noise + 1e-3);
@@ -72,8 +72,8 @@ TEST(Wavefront, OfTheFormOfAVHasTwoPieces) {
 
 TEST(Wavefront, OfTheFormOfAWHasFourPieces) {
   constexpr double kLate[] = {12, 6, 0, 4, 8, 12, 6, 0, 6, 12};
-  const Wavefront front = front_with([&](Rank rank) { return kLate[rank % 10]; });
-  const DomainFront& domain = front.domains[0];
+  const domains::Wavefront front = front_with([&](Rank rank) { return kLate[rank % 10]; });
+  const domains::DomainFront& domain = front.domains[0];
   ASSERT_THAT(turns_of(domain), ElementsAre(2, 5, 7, 9));
   EXPECT_NEAR(domain.pieces[1].ranks_per_s->value, 250, 1e-3);
   EXPECT_NEAR(domain.pieces[2].ranks_per_s->value, -1000 / 6.0, 1e-3);
@@ -88,13 +88,14 @@ TEST(Wavefront, OfTheReferenceCaseIsAVBetweenTwoSlopes) {
   scenario.program = {.steps = 200, .kernel = support::Kernel::kMemory, .volume = 50'000'000};
   scenario.delays = {{5, 5, ms(1200)}};
   const test::SimulatedSession session(scenario);
-  const Wavefront front = find_wavefront(session.timeline(), {ms(0), session.timeline().now() * 95 / 100}).value();
+  const domains::Wavefront front =
+      domains::find_wavefront(session.timeline(), {ms(0), session.timeline().now() * 95 / 100}).value();
   EXPECT_EQ(front.amplitude, ms(66));
   EXPECT_TRUE(front.domains[0].pieces.empty());
   EXPECT_THAT(turns_of(front.domains[1]), ElementsAre(19));
   EXPECT_NEAR(front.domains[1].pieces[0].ranks_per_s->value, -200, 0.1);
   EXPECT_NEAR(front.domains[3].pieces[0].ranks_per_s->value, 200, 0.1);
-  const DomainFront& valley = front.domains[2];
+  const domains::DomainFront& valley = front.domains[2];
   EXPECT_EQ(valley.amplitude, ms(16));
   ASSERT_THAT(turns_of(valley), ElementsAre(24, 25, 29));
   EXPECT_NEAR(valley.pieces[0].ranks_per_s->value, -250, 0.1);
@@ -103,8 +104,8 @@ TEST(Wavefront, OfTheReferenceCaseIsAVBetweenTwoSlopes) {
 }
 
 TEST(Wavefront, RanksThatBeginTogetherHaveNoPieces) {
-  const Wavefront front = front_with([](Rank) { return 0; }, 0.3);
-  for (const DomainFront& domain : front.domains) {
+  const domains::Wavefront front = front_with([](Rank) { return 0; }, 0.3);
+  for (const domains::DomainFront& domain : front.domains) {
     EXPECT_EQ(domain.ranks_per_s, 0);
     EXPECT_TRUE(domain.pieces.empty());
     EXPECT_FALSE(domain.fit || domain.wavelength);
@@ -113,7 +114,7 @@ TEST(Wavefront, RanksThatBeginTogetherHaveNoPieces) {
 
 TEST(Wavefront, HasAsManyRanksFromCrestToCrestAsTheWaveThatBentIt) {
   for (const int wavelength : {4, 5, 8, 20, 40}) {
-    const Wavefront front =
+    const domains::Wavefront front =
         front_with([&](Rank rank) { return 5 * std::sin(2 * M_PI * double(rank) / wavelength); }, 0.5);
     EXPECT_DOUBLE_EQ(front.wavelength.value(), wavelength);
   }

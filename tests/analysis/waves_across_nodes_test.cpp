@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "monitor/analysis/findings.h"
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/session/findings.h"
+#include "monitor/analysis/waves/waves.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/any_seed.h"
 
@@ -86,16 +86,16 @@ TEST(WavesAcrossNodes, AreMeasuredOnTheAlignedAxis) {
   nodes.tell(ms(0), ms(100'000));
   nodes.timeline.set_clock("n1", {{{}}, std::chrono::microseconds(30)});
   nodes.timeline.set_clock("n2", curve_of_second(std::chrono::microseconds(30)));
-  const auto waves = find_waves(nodes.timeline, kAll);
+  const auto waves = waves::find_waves(nodes.timeline, kAll);
   model.run();
   timeline::Timeline one;
   model.fill(one);
-  const auto on_one_node = find_waves(one, kAll);
+  const auto on_one_node = waves::find_waves(one, kAll);
   ASSERT_THAT(waves, SizeIs(1));
   ASSERT_THAT(on_one_node, SizeIs(1));
-  for (const auto direction : {&Wave::up, &Wave::down}) {
-    const WaveDirection& measured = waves[0].*direction;
-    const WaveDirection& truth = on_one_node[0].*direction;
+  for (const auto direction : {&waves::Wave::up, &waves::Wave::down}) {
+    const waves::WaveDirection& measured = waves[0].*direction;
+    const waves::WaveDirection& truth = on_one_node[0].*direction;
     EXPECT_EQ(measured.reach_ranks, truth.reach_ranks);
     EXPECT_EQ(measured.end, truth.end);
     EXPECT_FALSE(measured.blur);
@@ -109,9 +109,9 @@ TEST(WavesAcrossNodes, HaveNoSpeedBelowWhatTheClocksAreKnownTo) {
   nodes.tell(ms(0), ms(100'000));
   nodes.timeline.set_clock("n1", {{{}}, ms(1)});
   nodes.timeline.set_clock("n2", curve_of_second(ms(500)));
-  const auto waves = find_waves(nodes.timeline, kAll);
+  const auto waves = waves::find_waves(nodes.timeline, kAll);
   ASSERT_THAT(waves, SizeIs(1));
-  const WaveDirection& up = waves[0].up;
+  const waves::WaveDirection& up = waves[0].up;
   ASSERT_TRUE(up.blur);
   EXPECT_EQ(up.blur->clock_error, ms(501));
   EXPECT_LT(up.blur->per_rank, ms(501));
@@ -128,7 +128,7 @@ TEST(WavesAcrossNodes, HaveNoSpeedWhereNobodyHasComparedTheClocks) {
     curve.error.reset();
     return curve;
   }());
-  const auto waves = find_waves(nodes.timeline, kAll);
+  const auto waves = waves::find_waves(nodes.timeline, kAll);
   ASSERT_THAT(waves, SizeIs(1));
   ASSERT_TRUE(waves[0].up.blur);
   EXPECT_EQ(waves[0].up.blur->clock_error, std::nullopt);
@@ -142,10 +142,10 @@ TEST(WavesAcrossNodes, AreToldOnceHoweverOftenMoreBecomesKnownOfTheClocks) {
   RingModel model = one_delay();
   model.delays.push_back({30, 60, ms(200)});
   TwoNodes nodes(model);
-  WaveWatch watch;
-  DomainStates states;
-  Narrator narrator;
-  std::vector<Wave> waves;
+  waves::WaveWatch watch;
+  domains::DomainStates states;
+  session::Narrator narrator;
+  std::vector<waves::Wave> waves;
   const Nanoseconds slice = ms(70);
   for (Nanoseconds at{}; at < ms(3000); at += slice) {
     nodes.tell(at, at + slice);
@@ -157,11 +157,12 @@ TEST(WavesAcrossNodes, AreToldOnceHoweverOftenMoreBecomesKnownOfTheClocks) {
     narrator.observe(nodes.timeline, {}, states, nodes.timeline.now());
   }
   std::set<std::pair<Rank, wire::Step>> origins;
-  for (const Wave& wave : waves) EXPECT_TRUE(origins.emplace(wave.origin_rank, wave.origin_step).second);
+  for (const waves::Wave& wave : waves) EXPECT_TRUE(origins.emplace(wave.origin_rank, wave.origin_step).second);
   EXPECT_EQ(origins, (std::set<std::pair<Rank, wire::Step>>{{5, 20}, {30, 60}}));
   std::multiset<std::string> words;
-  for (const Remark& remark : narrator.remarks())
-    if (remark.kind == Remark::Kind::kWave || remark.kind == Remark::Kind::kDelay) words.insert(remark.text);
+  for (const session::Remark& remark : narrator.remarks())
+    if (remark.kind == session::Remark::Kind::kWave || remark.kind == session::Remark::Kind::kDelay)
+      words.insert(remark.text);
   EXPECT_GE(words.size(), 4u) << "two delays, each begun and over";
   for (const std::string& each : words) EXPECT_EQ(words.count(each), 1u) << each;
 }

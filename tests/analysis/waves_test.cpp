@@ -1,12 +1,12 @@
-#include "monitor/analysis/waves.h"
+#include "monitor/analysis/waves/waves.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <utility>
 
-#include "monitor/analysis/partner_inference.h"
-#include "monitor/analysis/wave_trace.h"
+#include "monitor/analysis/partners/partner_inference.h"
+#include "monitor/analysis/waves/wave_trace.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/analysis/simulated_session.h"
 
@@ -26,11 +26,11 @@ RingModel one_delay(Nanoseconds length = ms(300)) {
   return model;
 }
 
-std::vector<Wave> waves_of(RingModel model, Nanoseconds until = Nanoseconds::max()) {
+std::vector<waves::Wave> waves_of(RingModel model, Nanoseconds until = Nanoseconds::max()) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline, until);
-  return find_waves(timeline, kAll);
+  return waves::find_waves(timeline, kAll);
 }
 
 TEST(Waves, NamesTheDelayedRankAndItsStepAsTheOrigin) {
@@ -57,31 +57,31 @@ TEST(Waves, LeaveWhereTheRanksAheadHadEndedBefore) {
     timeline.append("n1", {wire::LaneId::Kind::kRank, rank},
                     rank < rest.ranks ? rest.events_of(rank) : all.events_of(rank));
   timeline.advance("n1", timeline.lane(0)->last());
-  const auto waves = find_waves(timeline, kAll);
+  const auto waves = waves::find_waves(timeline, kAll);
   ASSERT_THAT(waves, SizeIs(1));
   EXPECT_EQ(waves[0].up.reach_ranks, 4);
-  EXPECT_EQ(waves[0].up.end, WaveEnd::kBoundary) << to_words(waves[0].up.end);
-  EXPECT_EQ(waves[0].down.end, WaveEnd::kBoundary);
+  EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kBoundary) << to_words(waves[0].up.end);
+  EXPECT_EQ(waves[0].down.end, waves::WaveEnd::kBoundary);
 }
 
 TEST(Waves, AskEachPartnerAFewTimesAStepWhereRanksWaitForAllOthers) {
   RingModel model = one_delay();
   model.ranks = 81;
   model.distances.clear();
-  Partners partners;
+  partners::Partners partners;
   for (int distance = -40; distance <= 40; ++distance)
     if (distance != 0) model.distances.push_back(distance), partners.offsets.push_back(distance);
   model.noise_mean_ms = 1;
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const Contention contention(timeline);
-  const Origin origin{.rank = 5,
-                      .step = 20,
-                      .begin = Nanoseconds(std::int64_t(model.times[20][5].begin)),
-                      .excess = ms(300),
-                      .in_work = false};
-  const WaveTrace trace(timeline, partners, contention, origin, ms(15));
+  const domains::Contention contention(timeline);
+  const waves::Origin origin{.rank = 5,
+                             .step = 20,
+                             .begin = Nanoseconds(std::int64_t(model.times[20][5].begin)),
+                             .excess = ms(300),
+                             .in_work = false};
+  const waves::WaveTrace trace(timeline, partners, contention, origin, ms(15));
   EXPECT_LT(trace.work(), 5u * 25 * 81 * 80);
 }
 
@@ -91,7 +91,7 @@ TEST(Waves, TraceTheLongestDelaysWhereAllAreTooMuch) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  WaveWatch watch(LookBudget::kUnlimited, 1);
+  waves::WaveWatch watch(LookBudget::kUnlimited, 1);
   const auto waves = watch.look(timeline);
   ASSERT_THAT(waves, SizeIs(1));
   EXPECT_EQ(waves[0].origin_rank, 25);
@@ -101,8 +101,8 @@ TEST(Waves, TraceTheLongestDelaysWhereAllAreTooMuch) {
 TEST(Waves, RunsHalfRoundAClosedRingAndAnnihilates) {
   const auto waves = waves_of(one_delay());
   ASSERT_THAT(waves, SizeIs(1));
-  EXPECT_EQ(waves[0].up.end, WaveEnd::kAnnihilated);
-  EXPECT_EQ(waves[0].down.end, WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[0].down.end, waves::WaveEnd::kAnnihilated);
   EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 39);
   EXPECT_NEAR(waves[0].up.reach_ranks, 20, 1);
 }
@@ -113,12 +113,12 @@ TEST(Waves, FollowsAWaveOfAProgramThatAnotherCameAfter) {
   second.run();
   timeline::Timeline timeline;
   first.fill(timeline);
-  const auto alone = find_waves(timeline, kAll);
+  const auto alone = waves::find_waves(timeline, kAll);
   second.run_again(timeline, ms(60'000));
-  const auto waves = find_waves(timeline, kAll);
+  const auto waves = waves::find_waves(timeline, kAll);
   ASSERT_THAT(waves, SizeIs(1));
   EXPECT_EQ(waves[0].up.reach_ranks, alone[0].up.reach_ranks);
-  EXPECT_EQ(waves[0].up.end, WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kAnnihilated);
   EXPECT_DOUBLE_EQ(waves[0].up.leading.ranks_per_step->value, alone[0].up.leading.ranks_per_step->value);
 }
 
@@ -134,10 +134,10 @@ TEST(Waves, FollowsTheLatestOfAProgramThatDelaysItselfAllTheTime) {
   }
   timeline.append("n1", {wire::LaneId::Kind::kRank, 0}, events);
   timeline.advance("n1", ms(kSteps * 10));
-  const auto waves = find_waves(timeline, kAll);
+  const auto waves = waves::find_waves(timeline, kAll);
   EXPECT_LE(waves.size(), 512u);
   EXPECT_EQ(waves.back().origin_step, kSteps - 1);
-  EXPECT_TRUE(std::ranges::is_sorted(waves, {}, &Wave::start));
+  EXPECT_TRUE(std::ranges::is_sorted(waves, {}, &waves::Wave::start));
 }
 
 TEST(Waves, DiesAtTheEndsOfAnOpenChain) {
@@ -145,9 +145,9 @@ TEST(Waves, DiesAtTheEndsOfAnOpenChain) {
   model.ring = false;
   const auto waves = waves_of(model);
   ASSERT_THAT(waves, SizeIs(1));
-  EXPECT_EQ(waves[0].up.end, WaveEnd::kBoundary);
+  EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kBoundary);
   EXPECT_EQ(waves[0].up.reach_ranks, 34);
-  EXPECT_EQ(waves[0].down.end, WaveEnd::kBoundary);
+  EXPECT_EQ(waves[0].down.end, waves::WaveEnd::kBoundary);
   EXPECT_EQ(waves[0].down.reach_ranks, 5);
 }
 
@@ -155,14 +155,14 @@ TEST(Waves, DoesNotDecayInACoreBoundProgramWithoutNoise) {
   const auto waves = waves_of(one_delay());
   ASSERT_THAT(waves, SizeIs(1));
   EXPECT_NEAR(waves[0].up.decay_s_per_rank->value, 0, 1e-9);
-  for (const FrontPoint& point : waves[0].up.front) EXPECT_EQ(point.idle, ms(300)) << "rank " << point.rank;
+  for (const waves::FrontPoint& point : waves[0].up.front) EXPECT_EQ(point.idle, ms(300)) << "rank " << point.rank;
 }
 
 TEST(Waves, StillRunsWhenTheDataEndsBeforeTheFrontsMeet) {
   const auto waves = waves_of(one_delay(ms(100)), ms(200 + 55));
   ASSERT_THAT(waves, SizeIs(1));
-  EXPECT_EQ(waves[0].up.end, WaveEnd::kRunning);
-  EXPECT_EQ(waves[0].down.end, WaveEnd::kRunning);
+  EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kRunning);
+  EXPECT_EQ(waves[0].down.end, waves::WaveEnd::kRunning);
 }
 
 TEST(Waves, TwoDelaysMakeTwoWavesThatAnnihilateBetweenThem) {
@@ -170,8 +170,8 @@ TEST(Waves, TwoDelaysMakeTwoWavesThatAnnihilateBetweenThem) {
   model.delays.push_back({25, 20, ms(300)});
   const auto waves = waves_of(model);
   ASSERT_THAT(waves, SizeIs(2));
-  EXPECT_EQ(waves[0].up.end, WaveEnd::kAnnihilated);
-  EXPECT_EQ(waves[1].down.end, WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kAnnihilated);
+  EXPECT_EQ(waves[1].down.end, waves::WaveEnd::kAnnihilated);
   EXPECT_NEAR(waves[0].up.reach_ranks, 10, 1);
 }
 
@@ -182,10 +182,10 @@ TEST(Waves, AreNotSaidToHaveReachedNobodyWhereTheStepsThatWouldTellAreForgotten)
   timeline::Timeline timeline(4u << 20);
   model.fill(timeline);
   ASSERT_FALSE(timeline.lane(5)->step(20));
-  const auto waves = find_waves(timeline, kAll);
+  const auto waves = waves::find_waves(timeline, kAll);
   ASSERT_THAT(waves, SizeIs(1));
-  EXPECT_EQ(waves[0].up.end, WaveEnd::kUnknown);
-  EXPECT_EQ(waves[0].down.end, WaveEnd::kUnknown);
+  EXPECT_EQ(waves[0].up.end, waves::WaveEnd::kUnknown);
+  EXPECT_EQ(waves[0].down.end, waves::WaveEnd::kUnknown);
 }
 
 TEST(Waves, ADelayOfHalfAStepRunsTheWholeRingWhereNothingHidesIt) {
@@ -217,8 +217,8 @@ TEST(Waves, AreFlattenedByACollectiveInEachStep) {
   const auto waves = waves_of(model);
   ASSERT_THAT(waves, SizeIs(1));
   EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 39);
-  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
-    EXPECT_EQ(direction->end, WaveEnd::kFlattened);
+  for (const waves::WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+    EXPECT_EQ(direction->end, waves::WaveEnd::kFlattened);
     EXPECT_FALSE(direction->leading.ranks_per_s || direction->theory);
   }
 }
@@ -229,8 +229,8 @@ TEST(Waves, RunUntilACollectiveFlattensThem) {
   model.collective_every = 10;
   const auto waves = waves_of(model);
   ASSERT_THAT(waves, SizeIs(1));
-  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
-    EXPECT_EQ(direction->end, WaveEnd::kFlattened);
+  for (const waves::WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+    EXPECT_EQ(direction->end, waves::WaveEnd::kFlattened);
     EXPECT_EQ(direction->front.size(), 7u) << "steps 22 to 28";
     EXPECT_NEAR(direction->leading.ranks_per_step->value, 1, 1e-9);
     EXPECT_NEAR(direction->reach_ranks, 19.5, 0.5);
@@ -255,9 +255,9 @@ TEST(Waves, AreNotFlattenedWhereTheyDecayNearTheEndOfAChain) {
   for (const unsigned seed : {2241u, 9u, 11u}) {
     scenario.noise.seed = seed;
     const test::SimulatedSession session(scenario, test::Says::kPartners);
-    const auto waves = find_waves(session.timeline(), kAll);
+    const auto waves = waves::find_waves(session.timeline(), kAll);
     ASSERT_THAT(waves, SizeIs(1)) << seed;
-    EXPECT_NE(waves[0].up.end, WaveEnd::kFlattened) << seed;
+    EXPECT_NE(waves[0].up.end, waves::WaveEnd::kFlattened) << seed;
   }
 }
 
@@ -294,11 +294,11 @@ timeline::Timeline every_other_step(Rank ranks, int steps) {
 }
 
 TEST(Waves, HaveNotLeftAChainWhereNobodyWaitsInTheNextStepAlone) {
-  const auto waves = find_waves(every_other_step(12, 60), kAll);
+  const auto waves = waves::find_waves(every_other_step(12, 60), kAll);
   ASSERT_THAT(waves, SizeIs(1));
   EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, 11);
-  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down})
-    EXPECT_EQ(direction->end, WaveEnd::kAnnihilated);
+  for (const waves::WaveDirection* direction : {&waves[0].up, &waves[0].down})
+    EXPECT_EQ(direction->end, waves::WaveEnd::kAnnihilated);
 }
 
 /// All whom it reaches wait at once, and those that are farther away began to earlier.
@@ -328,11 +328,11 @@ TEST(Waves, AreToldByPartnersThatAreThere) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const LateMoment held{2, 20, Nanoseconds(std::llround(model.times[20][2].begin))};
-  PartnerInference inference(timeline, std::span(&held, 1), ms(14));
+  const steps::LateMoment held{2, 20, Nanoseconds(std::llround(model.times[20][2].begin))};
+  partners::PartnerInference inference(timeline, std::span(&held, 1), ms(14));
   LookBudget unlimited;
   inference.advance(unlimited);
-  const Partners partners = inference.partners();
+  const partners::Partners partners = inference.partners();
   EXPECT_THAT(partners.offsets, testing::Contains(-9));
   EXPECT_THAT(partners.offsets, testing::Each(testing::AllOf(testing::Gt(-12), testing::Lt(12))));
 }
@@ -353,7 +353,7 @@ TEST(Waves, AreComparedWithTheSpeedOfTheory) {
   model.noise_mean_ms = 0.2;
   const auto waves = waves_of(model);
   ASSERT_THAT(waves, SizeIs(1));
-  for (const WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
+  for (const waves::WaveDirection* direction : {&waves[0].up, &waves[0].down}) {
     ASSERT_TRUE(direction->theory && direction->theory->deviation);
     EXPECT_EQ(direction->theory->ranks_per_step, 2);
     EXPECT_NEAR(direction->theory->ranks_per_s, 2 / 0.0106, 5) << "10 ms, and the noise of the last of five";
@@ -387,7 +387,7 @@ TEST_P(WaveSpeed, IsThatOfTheDependencyModel) {
   for (const auto& [direction, expected] : {std::pair(waves[0].down, GetParam().down), {waves[0].up, GetParam().up}}) {
     EXPECT_EQ(direction.leading.ranks_per_step.has_value(), expected > 0);
     if (expected == 0) {
-      EXPECT_EQ(direction.end, WaveEnd::kNone);
+      EXPECT_EQ(direction.end, waves::WaveEnd::kNone);
       continue;
     }
     EXPECT_NEAR(direction.leading.ranks_per_step->value, expected, 0.05);

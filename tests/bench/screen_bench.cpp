@@ -67,13 +67,13 @@ void fill(timeline::Timeline& timeline) {
 
 /// What is found a few times a second beside the picture.
 struct Follower {
-  analysis::DomainStates states;
-  analysis::WaveWatch waves;
+  analysis::domains::DomainStates states;
+  analysis::waves::WaveWatch waves;
 
-  analysis::Findings refresh(const timeline::Timeline& timeline) {
+  analysis::session::Findings refresh(const timeline::Timeline& timeline) {
     states.follow(timeline);
-    return analysis::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()}, states,
-                             waves.look(timeline));
+    return analysis::session::analyse(timeline, {timeline.now() - std::chrono::seconds(1), timeline.now()}, states,
+                                      waves.look(timeline));
   }
 };
 
@@ -99,8 +99,8 @@ struct CausesCost {
 };
 
 /// Until the window has been gone through.
-CausesCost measure_causes(const timeline::Timeline& timeline, analysis::Findings& findings) {
-  analysis::CauseFinder finder(timeline);
+CausesCost measure_causes(const timeline::Timeline& timeline, analysis::session::Findings& findings) {
+  analysis::causes::CauseFinder finder(timeline);
   CausesCost cost;
   do {
     const double begin = processor_ms();
@@ -126,7 +126,7 @@ struct GhostCost {
 GhostCost measure_ghost(const timeline::Timeline& timeline) {
   const analysis::Window window{timeline.now() - std::chrono::seconds(5), timeline.now()};
   GhostCost cost;
-  analysis::GhostFinder at_once(timeline), in_pieces(timeline);
+  analysis::program::GhostFinder at_once(timeline), in_pieces(timeline);
   const double begin = processor_ms();
   at_once.observe(window);
   cost.at_once = processor_ms() - begin;
@@ -150,7 +150,7 @@ int main() {
   fill(timeline);
   Follower follower;
   const double look_begin = processor_ms();
-  analysis::Findings findings = follower.refresh(timeline);
+  analysis::session::Findings findings = follower.refresh(timeline);
   const double first_look = processor_ms() - look_begin;
   // Before the session goes on: what is learnt of the program later says nothing of this window.
   const CausesCost causes = measure_causes(timeline, findings);

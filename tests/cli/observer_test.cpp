@@ -13,7 +13,7 @@ using test::RingModel;
 constexpr Nanoseconds kWindow = std::chrono::seconds(5);
 
 /// What the last screen says of steps once the stream is over.
-analysis::StepTimes last_steps(Observer& observer) {
+analysis::session::StepTimes last_steps(Observer& observer) {
   observer.timeline().mark_ended("n1");
   observer.refresh(ms(0), observer.timeline().now(), kWindow);
   return observer.findings().steps;

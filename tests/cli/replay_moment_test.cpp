@@ -130,8 +130,8 @@ TEST(ReplayedMoment, IsToldTheSameOfDomainsAndStepsWhenOneComesBackToIt) {
     beyond.play_until(at + milliseconds(1500));
     there.screen_at(at);
     beyond.screen_at(at);
-    const analysis::Findings& live = there.observer().findings();
-    const analysis::Findings& back = beyond.observer().findings();
+    const analysis::session::Findings& live = there.observer().findings();
+    const analysis::session::Findings& back = beyond.observer().findings();
     ASSERT_EQ(live.domains.size(), back.domains.size());
     for (std::size_t domain = 0; domain < live.domains.size(); ++domain) {
       EXPECT_EQ(live.domains[domain].state, back.domains[domain].state) << domain;

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "monitor/analysis/program.h"
+#include "monitor/analysis/program/program.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/recording.h"
 #include "monitor/cli/report.h"
@@ -78,7 +78,7 @@ void replay(const std::string& path) {
 void simulate_from(const std::string& path) {
   const auto recording = cli::read_recording(path, 1 << 20);
   if (!recording) return require(!recording.error().message.empty());
-  const auto program = analysis::find_program(recording->timeline());
+  const auto program = analysis::program::find_program(recording->timeline());
   if (!program) return require(!program.error().message.empty());
   (void)support::parse_scenario(model::scenario_of(*program, path), path);
 }

@@ -164,7 +164,7 @@ struct Compared {
 
 Compared compare(const support::Scenario& scenario) {
   const test::SimulatedSession session(scenario);
-  const auto program = analysis::find_program(session.timeline());
+  const auto program = analysis::program::find_program(session.timeline());
   if (!program) throw std::runtime_error(program.error().message);
   const auto derived = support::parse_scenario(scenario_of(*program, "test"), "derived");
   if (!derived) throw std::runtime_error(derived.error().message);
@@ -276,7 +276,7 @@ TEST(Comparison, FindsTheNoiseOfEachStep) {
   for (int i = 0; i < 8; ++i) {
     const support::Scenario scenario = random.next(0.05, 1);
     const test::SimulatedSession session(scenario);
-    const auto program = analysis::find_program(session.timeline());
+    const auto program = analysis::program::find_program(session.timeline());
     ASSERT_TRUE(program) << program.error().message;
     const auto prepared = sim::prepare(scenario, {});
     const double step = double(scenario.program.time.count());
@@ -289,9 +289,9 @@ TEST(Comparison, FindsTheNoiseOfEachStep) {
   }
 }
 
-analysis::Program derived(const support::Scenario& scenario) {
+analysis::program::Program derived(const support::Scenario& scenario) {
   const test::SimulatedSession session(scenario);
-  auto program = analysis::find_program(session.timeline());
+  auto program = analysis::program::find_program(session.timeline());
   if (!program) throw std::runtime_error(program.error().message);
   return std::move(*program);
 }
@@ -302,9 +302,9 @@ TEST(Comparison, HasTheCurveAndTheDistributionOfNoise) {
   scenario.machine = {.ranks = 12, .ranks_per_domain = 4, .curve = {9e9, 17e9, 22e9, 24e9}};
   scenario.program = {.steps = 300, .kernel = support::Kernel::kMemory, .volume = 50'000'000};
   scenario.noise.distribution = support::GammaNoise{4, ns(0.4e-3)};
-  const analysis::Program program = derived(scenario);
+  const analysis::program::Program program = derived(scenario);
   EXPECT_EQ(program.work.memory->curve, scenario.machine.curve);
-  EXPECT_EQ(program.noise.kind, analysis::NoiseModel::Kind::kGamma);
+  EXPECT_EQ(program.noise.kind, analysis::domains::NoiseModel::Kind::kGamma);
   EXPECT_NEAR(program.noise.shape, 4, 0.4);
   EXPECT_NEAR(double(program.noise.mean.count()), 4e5, 2e4);
 }
@@ -317,7 +317,7 @@ TEST(Comparison, TakesABarrierForSplitWaitsAtPowersOfTwo) {
   scenario.communication.collective = support::CollectiveOfStep{};
   scenario.communication.loggops = support::LogGops{.latency = ns(1e-6)};
   scenario.noise.distribution = support::ExponentialNoise{ns(1e-3)};
-  const analysis::Program program = derived(scenario);
+  const analysis::program::Program program = derived(scenario);
   EXPECT_TRUE(program.exchange.split);
   EXPECT_LT(program.unexplained.share, 0.001);
 }
@@ -327,14 +327,14 @@ TEST(Comparison, NamesTheWaitingThatItDoesNotExplain) {
   scenario.machine = {.ranks = 16, .ranks_per_domain = 8};
   scenario.program = {.steps = 100, .kernel = support::Kernel::kCore, .time = ns(0.01)};
   scenario.noise.distribution = support::ExponentialNoise{ns(1e-3)};
-  analysis::Program program = derived(scenario);
+  analysis::program::Program program = derived(scenario);
   EXPECT_EQ(program.unexplained.share, 0);
   EXPECT_TRUE(program.unexplained.largest.empty());
   double waited = 0;
   for (const auto& rank : program.steps.ranks)
-    for (const analysis::RankStep& step : rank) waited += double((step.end - step.post).count());
+    for (const analysis::steps::RankStep& step : rank) waited += double((step.end - step.post).count());
   program.steps.ranks[3][50].end += ns(0.2);
-  program.unexplained = analysis::unexplained_waits(program.steps, program.exchange);
+  program.unexplained = analysis::partners::unexplained_waits(program.steps, program.exchange);
   EXPECT_NEAR(program.unexplained.share, 2e8 / (waited + 2e8), 1e-9);
   ASSERT_EQ(program.unexplained.largest.size(), 1u);
   EXPECT_EQ(program.unexplained.largest[0].rank, 3);
@@ -349,7 +349,7 @@ TEST(Comparison, AssumesNoPartnersOfARankAlone) {
   scenario.program = {.steps = 100, .kernel = support::Kernel::kCore, .time = ns(0.01)};
   for (const int ranks : {1, 2}) {
     scenario.machine = {.ranks = ranks, .ranks_per_domain = ranks};
-    analysis::Program program = derived(scenario);
+    analysis::program::Program program = derived(scenario);
     program.exchange.certain = false;
     const auto assumed = testing::Contains(testing::HasSubstr("distances -1 and 1 are assumed"));
     if (ranks == 1)

@@ -34,7 +34,7 @@ TEST(GhostRun, IsBehindByWhatNobodyToldOf) {
     with.run(), without.run();
     timeline::Timeline timeline;
     with.fill(timeline);
-    const auto program = analysis::find_program(timeline);
+    const auto program = analysis::program::find_program(timeline);
     ASSERT_TRUE(program) << program.error().message;
     const auto behind = behind_ghost(*program);
     ASSERT_TRUE(behind) << behind.error().message;
@@ -56,7 +56,7 @@ TEST(GhostRun, GoesWithAProgramThatNothingDisturbs) {
     support::Scenario scenario = random.next(0, 1);
     scenario.delays = {{random.whole(0, scenario.machine.ranks - 1), scenario.program.steps / 4, ms(150)}};
     const test::SimulatedSession session(scenario, test::Says::kPartners);
-    const auto program = analysis::find_program(session.timeline());
+    const auto program = analysis::program::find_program(session.timeline());
     ASSERT_TRUE(program) << program.error().message;
     const auto behind = behind_ghost(*program);
     ASSERT_TRUE(behind) << behind.error().message;

@@ -178,7 +178,7 @@ TEST(StepLine, SaysThatNoStepHasEndedOnlyWhereNoneHas) {
   EXPECT_EQ(step_line_without_figures(session), "no step has ended lately");
   session.findings.window = {session.timeline.begin(), session.timeline.begin() + microseconds(1)};
   EXPECT_EQ(step_line_without_figures(session), "no step has ended yet");
-  session.findings.ground.partners.unlike_counts = analysis::UnlikeCounts{};
+  session.findings.ground.partners.unlike_counts = analysis::partners::UnlikeCounts{};
   EXPECT_EQ(step_line_without_figures(session), "ranks count steps differently");
 }
 

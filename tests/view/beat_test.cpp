@@ -76,7 +76,7 @@ double slow_power(const std::vector<double>& row, double most) {
 /// Shades of one rank's columns, from the second one to the last that is over with all the steps in it.
 std::vector<double> shades(const timeline::Timeline& timeline, const State& state, Size size, Nanoseconds step,
                            TimeWindow& window) {
-  const analysis::Findings none;
+  const analysis::session::Findings none;
   SessionInfo session;
   session.rhythm = step;
   const Model model{timeline, none, {}, session};

@@ -13,8 +13,8 @@
 namespace idlewave::view {
 namespace {
 
-using analysis::Ghost;
-using analysis::GhostFinder;
+using analysis::program::Ghost;
+using analysis::program::GhostFinder;
 using test::ms;
 using test::RingModel;
 using ::testing::HasSubstr;
@@ -52,7 +52,7 @@ class GhostMap : public ::testing::Test {
 
   RingModel program_;
   timeline::Timeline timeline_;
-  analysis::Findings findings_;
+  analysis::session::Findings findings_;
   SessionInfo session_;
   Look look_;
   State state_;

@@ -154,7 +154,7 @@ TEST(HeatMap, ShowsNoStepThatHasNotBegun) {
 
 TEST(HeatMap, DrawsTheFrontOfAWaveAndSaysHowFarAndHowFastItRan) {
   SyntheticSession session;
-  analysis::WaveDirection& up = session.findings.waves[0].up;
+  analysis::waves::WaveDirection& up = session.findings.waves[0].up;
   up.front.clear();
   for (int i = 1; i <= 10; ++i)
     up.front.push_back({.rank = 5 + i, .step = 40 + i, .position = i, .arrival = milliseconds(800 + 20 * i)});
@@ -166,7 +166,7 @@ TEST(HeatMap, DrawsTheFrontOfAWaveAndSaysHowFarAndHowFastItRan) {
 
 TEST(HeatMap, TellsNoSpeedOfAFrontThatCameToAllInOneStep) {
   SyntheticSession session;
-  analysis::WaveDirection& up = session.findings.waves[0].up;
+  analysis::waves::WaveDirection& up = session.findings.waves[0].up;
   up.front.clear();
   for (int i = 1; i <= 10; ++i)
     up.front.push_back({.rank = 5 + i, .step = 41, .position = i, .arrival = milliseconds(820) + microseconds(i)});

@@ -74,10 +74,10 @@ TEST(Panels, CutANoteBetweenWords) {
 
 TEST(Panels, SayOfMessagesHowManyWentToPlacesThatAreNotKnownInWhateverRoomThereIs) {
   SyntheticSession session;
-  analysis::MpiUse use;
+  analysis::session::MpiUse use;
   use.matrix.all = use.matrix.unplaced = {8000, 64'000'000};
-  use.matrix.pairs = {{0, 1, use.matrix.all, analysis::Crossing::kUnknown}};
-  session.findings.mpi = std::make_shared<const analysis::MpiUse>(std::move(use));
+  use.matrix.pairs = {{0, 1, use.matrix.all, analysis::session::Crossing::kUnknown}};
+  session.findings.mpi = std::make_shared<const analysis::session::MpiUse>(std::move(use));
   for (const int columns : {160, 120, 100, 80, 40}) {
     State state;
     state.focus = U'7';

@@ -6,7 +6,7 @@ namespace idlewave::view {
 namespace {
 
 using namespace std::chrono_literals;
-using analysis::Outlook;
+using analysis::program::Outlook;
 
 /// A ring whose neighbours wait for each other; steps of 20 ms.
 constexpr Outlook kRing{

@@ -20,7 +20,7 @@
 namespace idlewave::view {
 namespace {
 
-using analysis::DomainState;
+using analysis::domains::DomainState;
 using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
 using testing::ProgramPlan, testing::SyntheticSession;
@@ -152,10 +152,10 @@ TEST(Screen, ShowsBandwidthInTheUnitOfTheSocketsLimit) {
 TEST(Screen, ShowsHowManyThreadsWorkAndSleepWhereRanksTell) {
   SyntheticSession hybrid;
   EXPECT_THAT(text({}, hybrid.model(), {160, 48}, kMonochrome), Not(HasSubstr("threads")));
-  hybrid.findings.domains[0].threads_now = analysis::ThreadUse{10, 80, 52.4, 2.5, 25.1};
+  hybrid.findings.domains[0].threads_now = analysis::domains::ThreadUse{10, 80, 52.4, 2.5, 25.1};
   const std::string wide = text({}, hybrid.model(), {160, 48}, kMonochrome);
   EXPECT_THAT(wide, ContainsRegex("threads +52\\.4 .* of 80, 25\\.1 sleep"));
-  hybrid.findings.domains[0].threads_now = analysis::ThreadUse{10, 16, 16, 0, 0};
+  hybrid.findings.domains[0].threads_now = analysis::domains::ThreadUse{10, 16, 16, 0, 0};
   EXPECT_THAT(text({}, hybrid.model(), {120, 48}, kMonochrome), ContainsRegex("threads +16 .* of 16"));
   EXPECT_THAT(text({}, hybrid.model(), {100, 30}, kMonochrome), HasSubstr("state  computational wave"))
       << "where there is no room for all, threads go first";
@@ -175,19 +175,20 @@ TEST(Screen, ListsTheRanksThatCostOthersMost) {
 TEST(Screen, SaysOfARankWhatEndedMostOfItsWaiting) {
   using std::chrono::milliseconds;
   SyntheticSession session;
-  const auto line_of = [&](const analysis::Ended& ended) {
+  const auto line_of = [&](const analysis::causes::Ended& ended) {
     for (std::size_t rank = 0; rank < session.findings.causes.ranks.size(); ++rank)
       session.findings.causes.ranks.of(rank) = {
           .waited = milliseconds(100), .transfer = milliseconds(100), .ended = ended};
     return to_text(draw({.focus = U'5'}, session.model(), {120, 30}, kColour));
   };
-  for (const auto& [ended, words] : {std::pair(analysis::Ended{.by_message = milliseconds(80)}, "late sender 80 %"),
-                                     {{.by_receive = milliseconds(80)}, "late receiver 80 %"},
-                                     {{.by_either = milliseconds(80)}, "late partner 80 %"},
-                                     {{.through = milliseconds(80)}, "others between 80 %"},
-                                     {{.collectives = milliseconds(80)}, "last in collective 80 %"},
-                                     {{.by_message = milliseconds(20), .messages = milliseconds(70)}, "messages 70 %"},
-                                     {{.by_message = milliseconds(30)}, "not said 70 %"}})
+  for (const auto& [ended, words] :
+       {std::pair(analysis::causes::Ended{.by_message = milliseconds(80)}, "late sender 80 %"),
+        {{.by_receive = milliseconds(80)}, "late receiver 80 %"},
+        {{.by_either = milliseconds(80)}, "late partner 80 %"},
+        {{.through = milliseconds(80)}, "others between 80 %"},
+        {{.collectives = milliseconds(80)}, "last in collective 80 %"},
+        {{.by_message = milliseconds(20), .messages = milliseconds(70)}, "messages 70 %"},
+        {{.by_message = milliseconds(30)}, "not said 70 %"}})
     EXPECT_THAT(line_of(ended), HasSubstr(std::string("messages 100 %            ") + words + "\n"));
 }
 
@@ -253,7 +254,7 @@ TEST(Screen, LetsNoControlCharacterOfANameThrough) {
 
 TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
   const timeline::Timeline nothing;
-  const analysis::Findings none;
+  const analysis::session::Findings none;
   SessionInfo session;
   session.link_detail = "start ranks with IDLEWAVE_SESSION=x";
   for (const Size size : sizes()) draw({}, {nothing, none, {}, session}, size, kColour);
@@ -315,8 +316,8 @@ TEST(Screen, ListsSocketsAsTheirRanksStandOnTheMap) {
     for (Rank rank = first; rank < first + 4; ++rank) roster.ranks.push_back({rank, 1, 0});
     ASSERT_TRUE(timeline.apply_roster(fmt::format("n{}", first), roster));
   }
-  analysis::Findings findings;
-  findings.domains = analysis::domain_activity(timeline, {seconds(0), seconds(1)});
+  analysis::session::Findings findings;
+  findings.domains = analysis::domains::domain_activity(timeline, {seconds(0), seconds(1)});
   const SessionInfo session;
   const Model model{timeline, findings, {}, session};
   for (const Size size : {Size{160, 48}, Size{160, 16}, Size{60, 20}}) {

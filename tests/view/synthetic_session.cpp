@@ -148,14 +148,14 @@ class Machine {
   Nanoseconds now_{};
 };
 
-analysis::Findings findings_of(const timeline::Timeline& timeline, const ProgramPlan& plan) {
-  using analysis::DomainState;
+analysis::session::Findings findings_of(const timeline::Timeline& timeline, const ProgramPlan& plan) {
+  using analysis::domains::DomainState;
   using std::chrono::microseconds, std::chrono::milliseconds;
-  analysis::Findings out;
+  analysis::session::Findings out;
   out.window = {milliseconds(3000), milliseconds(5000)};
   constexpr double kActive[] = {10, 5, 6, 5};
   for (std::size_t i = 0; i < timeline.domains().size(); ++i) {
-    analysis::DomainActivity& domain = out.domains.emplace_back();
+    analysis::domains::DomainActivity& domain = out.domains.emplace_back();
     domain.domain = static_cast<int>(i);
     domain.ranks = static_cast<int>(timeline.domains()[i].ranks.size());
     domain.active_now = domain.active_mean = std::min<double>(kActive[i % 4], domain.ranks);
@@ -170,16 +170,17 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
       .steps = 4000, .mean = microseconds(20000), .compute_mean = microseconds(13000), .wait_mean = microseconds(7000)};
   out.skew = {.step = 180, .spread = milliseconds(132)};
   out.ground = {.partners = {.offsets = {-1, 1}}, .shares_bandwidth = true, .typical_step = milliseconds(20)};
-  analysis::Wave& wave = out.waves.emplace_back();
+  analysis::waves::Wave& wave = out.waves.emplace_back();
   wave.origin_rank = plan.delayed_rank;
   wave.origin_step = plan.delayed_step;
   wave.start = milliseconds(800);
   wave.delay = plan.delay;
-  for (analysis::WaveDirection* direction : {&wave.up, &wave.down}) {
+  for (analysis::waves::WaveDirection* direction : {&wave.up, &wave.down}) {
     direction->sign = direction == &wave.up ? 1 : -1;
     direction->leading.ranks_per_step = analysis::Estimate{.value = 1, .error = 0.0, .points = 20};
-    direction->theory = analysis::TheorySpeed{.ranks_per_step = 1, .distance = 1, .ranks_per_s = 0, .deviation = {}};
-    direction->end = analysis::WaveEnd::kAnnihilated;
+    direction->theory =
+        analysis::waves::TheorySpeed{.ranks_per_step = 1, .distance = 1, .ranks_per_s = 0, .deviation = {}};
+    direction->end = analysis::waves::WaveEnd::kAnnihilated;
     direction->front = {{.rank = 25,
                          .step = 60,
                          .arrival = milliseconds(1180),
@@ -190,30 +191,30 @@ analysis::Findings findings_of(const timeline::Timeline& timeline, const Program
 }
 
 /// All others wait for the rank that was held, and those of sockets out of lockstep also because bandwidth is shared.
-analysis::Causes causes_of(const timeline::Timeline& timeline, const ProgramPlan& plan) {
+analysis::causes::Causes causes_of(const timeline::Timeline& timeline, const ProgramPlan& plan) {
   using std::chrono::milliseconds;
-  analysis::Causes out;
+  analysis::causes::Causes out;
   if (plan.delayed_rank >= timeline.ranks()) return out;
   out.ranks.resize(static_cast<std::size_t>(timeline.ranks()));
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
     if (rank == plan.delayed_rank) continue;
-    analysis::RankCauses& each = out.ranks.of(static_cast<std::size_t>(rank));
+    analysis::causes::RankCauses& each = out.ranks.of(static_cast<std::size_t>(rank));
     const bool direct = std::abs(rank - plan.delayed_rank) == 1;
     const Nanoseconds waited = milliseconds(1200 - 5 * std::abs(rank - plan.delayed_rank));
     each.by = {{plan.delayed_rank, {direct ? waited : Nanoseconds{0}, direct ? Nanoseconds{0} : waited}}};
     each.bandwidth = timeline.domain_of(rank) > 0 ? milliseconds(1100) : milliseconds(0);
     each.waited = waited + each.bandwidth;
-    analysis::Cost& costs = out.ranks.of(static_cast<std::size_t>(plan.delayed_rank)).costs;
+    analysis::causes::Cost& costs = out.ranks.of(static_cast<std::size_t>(plan.delayed_rank)).costs;
     (direct ? costs.direct : costs.far) += waited;
   }
   return out;
 }
 
 /// Neighbours of a ring, as a program that is watched by its MPI calls has them.
-std::shared_ptr<const analysis::MpiUse> mpi_of(const timeline::Timeline& timeline) {
-  using analysis::Crossing;
+std::shared_ptr<const analysis::session::MpiUse> mpi_of(const timeline::Timeline& timeline) {
+  using analysis::session::Crossing;
   const Rank ranks = timeline.ranks();
-  analysis::MpiUse use{.functions = {}, .matrix = {}, .ranks = std::uint64_t(ranks)};
+  analysis::session::MpiUse use{.functions = {}, .matrix = {}, .ranks = std::uint64_t(ranks)};
   const auto add = [&](const char* name, std::uint64_t calls, double time_s, double share, Nanoseconds longest) {
     use.functions.push_back({.name = name,
                              .ranks = use.ranks,
@@ -233,12 +234,12 @@ std::shared_ptr<const analysis::MpiUse> mpi_of(const timeline::Timeline& timelin
   add("MPI_Comm_dup", 40, 0.00002, 0, std::chrono::microseconds(1));
   for (Rank from = 0; from < ranks; ++from) {
     const Rank to = (from + 1) % ranks;
-    use.matrix.pairs.push_back({from, to, {200, 1'600'000}, analysis::crossing_of(timeline, from, to)});
+    use.matrix.pairs.push_back({from, to, {200, 1'600'000}, analysis::session::crossing_of(timeline, from, to)});
     use.matrix.all.messages += 200, use.matrix.all.bytes += 1'600'000;
     if (use.matrix.pairs.back().crosses == Crossing::kDomains)
       use.matrix.across_domains.messages += 200, use.matrix.across_domains.bytes += 1'600'000;
   }
-  return std::make_shared<const analysis::MpiUse>(std::move(use));
+  return std::make_shared<const analysis::session::MpiUse>(std::move(use));
 }
 
 }  // namespace
@@ -250,10 +251,11 @@ SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
   findings = findings_of(timeline, plan);
   findings.causes = causes_of(timeline, plan);
   findings.mpi = mpi_of(timeline);
-  remarks = {{analysis::Remark::Kind::kDelay, std::chrono::milliseconds(800), 5, 40, "delay began on rank 5, step 40"},
-             {analysis::Remark::Kind::kWave, std::chrono::milliseconds(2000), 5, 40,
+  remarks = {{analysis::session::Remark::Kind::kDelay, std::chrono::milliseconds(800), 5, 40,
+              "delay began on rank 5, step 40"},
+             {analysis::session::Remark::Kind::kWave, std::chrono::milliseconds(2000), 5, 40,
               "idle wave from rank 5 met its other front at rank 25"},
-             {analysis::Remark::Kind::kDomain, std::chrono::milliseconds(2400), -1, wire::kNoStep,
+             {analysis::session::Remark::Kind::kDomain, std::chrono::milliseconds(2400), -1, wire::kNoStep,
               "socket 2 left lockstep: 6.0 of 10 ranks are active"}};
   session.name = "demo-4711";
   session.label = "memory-bound";

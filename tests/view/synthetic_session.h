@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/analysis/findings.h"
+#include "monitor/analysis/session/findings.h"
 #include "monitor/timeline/timeline.h"
 #include "monitor/view/model.h"
 
@@ -39,8 +39,8 @@ class SyntheticSession {
   SyntheticSession& operator=(const SyntheticSession&) = delete;
 
   timeline::Timeline timeline;
-  analysis::Findings findings;
-  std::vector<analysis::Remark> remarks;
+  analysis::session::Findings findings;
+  std::vector<analysis::session::Remark> remarks;
   SessionInfo session;
   Model model() const { return {timeline, findings, remarks, session}; }
 };

@@ -110,7 +110,7 @@ TEST(Keys, EveryKeyIsTakenInEveryState) {
 
 TEST(Keys, WorkBeforeTheFirstEvent) {
   const timeline::Timeline nothing;
-  const analysis::Findings none;
+  const analysis::session::Findings none;
   SessionInfo session;
   session.no_command.reset();
   for (const Binding& binding : bindings())
@@ -251,7 +251,7 @@ TEST(Keys, DInAReplaySaysThatNothingCouldGoOn) {
 
 TEST(Keys, WGoesFromWaveToWaveAndSaysHowItRan) {
   SyntheticSession session;
-  analysis::Wave second = session.findings.waves[0];
+  analysis::waves::Wave second = session.findings.waves[0];
   second.origin_rank = 20;
   second.start = seconds(3);
   session.findings.waves.push_back(second);
@@ -275,9 +275,9 @@ TEST(Keys, WGoesToTheNextDelayAndRoundAgain) {
 TEST(Keys, WGoesToARankThatWasLateWithoutADelayToo) {
   const SyntheticSession watched;
   const Model model = watched.model();
-  analysis::Findings findings = model.findings;
+  analysis::session::Findings findings = model.findings;
   findings.waves.push_back(
-      {.origin_rank = 12, .cause = analysis::WaveCause::kLateCompute, .start = model.timeline.now() / 2});
+      {.origin_rank = 12, .cause = analysis::waves::WaveCause::kLateCompute, .start = model.timeline.now() / 2});
   const Update next = update({}, key_of(U'w'), {model.timeline, findings, {}, model.session}, kSize, kColour);
   EXPECT_EQ(next.state.cursor_rank, 12);
   ASSERT_TRUE(next.state.cursor_time);

@@ -18,7 +18,7 @@
 namespace idlewave::cli::simulation {
 namespace {
 
-using analysis::Program;
+using analysis::program::Program;
 using json = support::Json;
 using model::Figures;
 using timeline::LossKind;
@@ -88,7 +88,8 @@ std::uint64_t lost(const Timeline& timeline, std::initializer_list<LossKind> kin
   return count;
 }
 
-void say_what_is_left_out(const std::string& path, const Recording& recording, const analysis::CommonSteps& steps) {
+void say_what_is_left_out(const std::string& path, const Recording& recording,
+                          const analysis::steps::CommonSteps& steps) {
   const auto say = [&](const std::string& line) { fail(with_path(path, line), 0); };
   const auto& damage = recording.damage;
   if (!damage.first.empty())
@@ -130,7 +131,7 @@ wire::Status check_size(const Program& program, const SessionOptions& options) {
 }
 
 wire::Result<Program> program_of(const Recording& recording, const std::string& path) {
-  auto program = analysis::find_program(recording.timeline());
+  auto program = analysis::program::find_program(recording.timeline());
   if (program) return program;
   const std::string& damage = recording.damage.first;
   return wire::Error{path + ": " + program.error().message + (damage.empty() ? "" : "; " + damage)};

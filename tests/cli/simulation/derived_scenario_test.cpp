@@ -1,7 +1,7 @@
 // Recordings of simulated programs whose partners, work and delays are known: what is derived from the file alone must
 // be the same.
 
-#include "monitor/analysis/program.h"
+#include "monitor/analysis/program/program.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@
 #include <functional>
 #include <random>
 
-#include "monitor/analysis/exchange_search.h"
+#include "monitor/analysis/partners/exchange_search.h"
 #include "monitor/cli/recording.h"
 #include "monitor/cli/simulation/observation.h"
 #include "monitor/model/derived_scenario.h"
@@ -75,7 +75,7 @@ class DerivedScenario : public testing::Test {
     ASSERT_TRUE(done) << done.error().message;
   }
 
-  analysis::Program recorded(const std::vector<std::string>& settings) {
+  analysis::program::Program recorded(const std::vector<std::string>& settings) {
     const std::string path = folder_ / fmt::format("{}.iw", ++files_);
     record(settings, path);
     auto program = program_in(path);
@@ -84,13 +84,13 @@ class DerivedScenario : public testing::Test {
   }
 
   /// From the times alone, whatever ranks say.
-  analysis::Exchange derived(const std::vector<std::string>& settings) {
-    return analysis::find_exchange(analysis::StepSample::of(recorded(settings).steps));
+  analysis::partners::Exchange derived(const std::vector<std::string>& settings) {
+    return analysis::partners::find_exchange(analysis::steps::StepSample::of(recorded(settings).steps));
   }
 
-  static wire::Result<analysis::Program> program_in(const std::string& path) {
+  static wire::Result<analysis::program::Program> program_in(const std::string& path) {
     const auto recording = read_recording(path, kMemory);
-    return recording ? analysis::find_program(recording->timeline()) : recording.error();
+    return recording ? analysis::program::find_program(recording->timeline()) : recording.error();
   }
 
   fs::path folder_;
@@ -112,7 +112,7 @@ TEST_F(DerivedScenario, SeesReceiversTooWhereBothSidesWait) {
 }
 
 TEST_F(DerivedScenario, IsWhatRanksSayOfTheirMessages) {
-  const analysis::Exchange said =
+  const analysis::partners::Exchange said =
       recorded({"communication.distances=[1]", "communication.protocol=rendezvous", "delay.0.duration=0 s"}).exchange;
   EXPECT_TRUE(said.declared && said.certain && said.rendezvous && said.ring);
   EXPECT_THAT(said.distances, ElementsAre(1));
@@ -125,15 +125,16 @@ TEST_F(DerivedScenario, TellsARingFromAChain) {
 }
 
 TEST_F(DerivedScenario, FindsThePartnersOfACoreBoundProgram) {
-  const analysis::Exchange pattern = derived({"program.kernel=core", "program.time=10 ms", "communication.time=1 ms"});
+  const analysis::partners::Exchange pattern =
+      derived({"program.kernel=core", "program.time=10 ms", "communication.time=1 ms"});
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
   EXPECT_NEAR(double(pattern.transfer.count()), 1e6, 10);
 }
 
 TEST_F(DerivedScenario, TellsEagerFromRendezvousWhereMessagesTakeTime) {
-  const analysis::Exchange eager = derived({"communication.time=2 ms"});
+  const analysis::partners::Exchange eager = derived({"communication.time=2 ms"});
   EXPECT_FALSE(eager.rendezvous || eager.split);
-  const analysis::Exchange both = derived({"communication.time=2 ms", "communication.protocol=rendezvous"});
+  const analysis::partners::Exchange both = derived({"communication.time=2 ms", "communication.protocol=rendezvous"});
   EXPECT_TRUE(both.rendezvous);
   EXPECT_NEAR(double(both.transfer.count()), 2e6, 10);
 }
@@ -142,7 +143,7 @@ TEST_F(DerivedScenario, TellsSplitWaits) {
   const std::vector<std::string> split = {"communication.time=2 ms", "communication.wait=split",
                                           "communication.distances=[3, -1]", "noise.distribution=exponential",
                                           "noise.mean=0.3 ms"};
-  const analysis::Exchange exchange = derived(split);
+  const analysis::partners::Exchange exchange = derived(split);
   EXPECT_TRUE(exchange.split);
   EXPECT_FALSE(exchange.rendezvous);
   EXPECT_THAT(exchange.distances, testing::UnorderedElementsAre(3, -1)) << "in a ring their order makes no difference";
@@ -150,7 +151,7 @@ TEST_F(DerivedScenario, TellsSplitWaits) {
 }
 
 TEST_F(DerivedScenario, SaysThatItGuessesWhereNobodyWasLate) {
-  const analysis::Exchange pattern = derived({"delay.0.duration=0 s"});
+  const analysis::partners::Exchange pattern = derived({"delay.0.duration=0 s"});
   EXPECT_FALSE(pattern.certain);
   EXPECT_THAT(pattern.distances, ElementsAre(-1, 1));
 }
@@ -209,13 +210,13 @@ void number_steps_by_tens(wire::Frame& frame) {
   events->blob = blob;
 }
 
-void expect_sound(const analysis::Program& program) {
-  const analysis::CommonSteps& common = program.steps;
+void expect_sound(const analysis::program::Program& program) {
+  const analysis::steps::CommonSteps& common = program.steps;
   ASSERT_GE(common.steps(), 2u);
   for (const auto& steps : common.ranks) {
     ASSERT_EQ(steps.size(), common.steps());
     Nanoseconds before = common.begin();
-    for (const analysis::RankStep& step : steps) {
+    for (const analysis::steps::RankStep& step : steps) {
       ASSERT_TRUE(before <= step.begin && step.begin + step.held <= step.post && step.post <= step.end);
       before = step.end;
     }
@@ -273,7 +274,7 @@ TEST_F(DerivedScenario, IsOfWhatIsSoundInADamagedRecording) {
       continue;
     }
     ASSERT_EQ(recording->damage.first.empty(), bytes == whole) << "two hits of one byte leave what it was";
-    const auto program = analysis::find_program(recording->timeline());
+    const auto program = analysis::program::find_program(recording->timeline());
     if (!program) {
       ASSERT_FALSE(program.error().message.empty());
       continue;

@@ -1,0 +1,16 @@
+#pragma once
+// What is learnt of a program before its waits are traced.
+
+#include "monitor/analysis/partners/partners.h"
+
+namespace idlewave::analysis::causes {
+
+struct CauseGround {
+  partners::Partners partners;
+  bool shares_bandwidth = false;  ///< Work takes longer where others of the domain work as well.
+  wire::Nanoseconds typical_step{};
+};
+/// In one go (ground_search.h): costs as PartnerInference and Contention, however long the session.
+CauseGround cause_ground(const timeline::Timeline& timeline);
+
+}  // namespace idlewave::analysis::causes

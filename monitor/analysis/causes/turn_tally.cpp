@@ -1,0 +1,281 @@
+#include "monitor/analysis/causes/turn_tally.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "monitor/analysis/steps/step_history.h"
+
+namespace idlewave::analysis::causes {
+namespace {
+
+using timeline::Lane;
+
+constexpr std::size_t kMostTurnsKept = 64;
+constexpr std::size_t kMostTurns = 1 << 21;
+/// Before the window, since its first waits have causes too.
+constexpr std::ptrdiff_t kStepsBeforeWindow = 32;
+/// By so much more than the end of a wait the post that ended it may seem to be, as clocks may be off.
+constexpr Nanoseconds kClocksOff{50'000};
+/// On the way back from a post.
+constexpr int kMostHops = 256;
+
+Nanoseconds begin_of(const timeline::Timeline& timeline, Nanoseconds from) {
+  Nanoseconds begin = from;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    const auto begun = lane ? std::ptrdiff_t(lane->steps_begun_before(from)) : 0;
+    if (begun > 0)
+      begin =
+          std::min(begin, lane->steps()[std::size_t(std::max<std::ptrdiff_t>(0, begun - kStepsBeforeWindow))].begin);
+  }
+  return begin;
+}
+
+}  // namespace
+
+TurnTally::TurnTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground)
+    : timeline_(timeline),
+      window_(window),
+      ground_(ground),
+      tolerance_(steps::least_work(ground.typical_step)),
+      kept_(std::clamp<std::size_t>(kMostTurns / std::max<std::size_t>(1, std::size_t(timeline.ranks())), 4,
+                                    kMostTurnsKept)),
+      courses_(std::size_t(timeline.ranks())),
+      sums_(std::size_t(timeline.ranks())) {
+  const Nanoseconds from = begin_of(timeline, window.from);
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    if (!lane || lane->events() == 0) continue;
+    courses_[std::size_t(rank)] = std::make_unique<Course>(TurnReader(*lane, window, from, tolerance_));
+    course(rank)->latest.resize(kept_);
+    expect(rank);
+  }
+}
+
+void TurnTally::expect(Rank rank) {
+  const Turn* turn = course(rank)->reader.next();
+  if (turn && turn->is_over()) ends_.push({turn->end, rank});
+}
+
+bool TurnTally::advance(std::size_t rank_steps) {
+  for (std::size_t looked = 0; looked < rank_steps && !ends_.empty(); ++looked) {
+    const Rank rank = ends_.top().rank;
+    ends_.pop();
+    settle(rank);
+    expect(rank);
+  }
+  return !ends_.empty();
+}
+
+const TurnTally::Settled* TurnTally::at(Rank rank, Number number) const {
+  const Course& its = *course(rank);
+  const bool is_kept = number < its.settled && number + kept_ > its.settled;
+  return is_kept ? &its.latest[number % kept_] : nullptr;
+}
+
+const Turn* TurnTally::turn(Rank rank, Number number) const {
+  if (number == course(rank)->settled) return courses_[std::size_t(rank)]->reader.next();
+  const Settled* its = at(rank, number);
+  return its ? &its->turn : nullptr;
+}
+
+/// Null: what the rank did just before is not known, or not kept.
+const TurnTally::Settled* TurnTally::before(Rank rank, Number number) const {
+  const Turn* its = turn(rank, number);
+  return its && its->joins && number > 0 ? at(rank, number - 1) : nullptr;
+}
+
+/// The latest up to then. `of_rows`: with which a row of waits began, when something was sent.
+std::optional<TurnTally::Post> TurnTally::post_before(Rank rank, Nanoseconds time, bool of_rows) const {
+  Course& its = *courses_[std::size_t(rank)];
+  const Turn* turn = its.reader.next();
+  if (turn && turn->post <= time && (turn->works || !of_rows)) return Post{rank, its.settled, turn->post};
+  const Settled* latest = its.settled == 0 ? nullptr : at(rank, its.settled - 1);
+  if (latest && of_rows) latest = at(rank, latest->first);
+  if (!latest) return std::nullopt;
+  return Post{rank, of_rows ? latest->first : its.settled - 1, latest->turn.post};
+}
+
+bool TurnTally::are_known(Rank rank, const Turn& turn) const {
+  bool are_known = ground_.partners.are_known_of(rank, turn.step);
+  ground_.partners.for_each_directly(rank, turn.step, timeline_.ranks(), [&](Rank other, Rank, partners::WaitsFor) {
+    are_known = are_known && course(other);
+  });
+  return are_known;
+}
+
+/// The latest post of its partners while it waited; nobody: there is none.
+TurnTally::Post TurnTally::ended_by(Rank rank, const Settled& settled, bool of_rows) const {
+  const Turn& turn = settled.turn;
+  Post last;
+  const auto look_at = [&](Rank other, Rank, partners::WaitsFor what) {
+    if (!course(other)) return;
+    auto post = post_before(other, turn.end, of_rows);
+    if (!post || post->at <= turn.post) post = post_before(other, turn.end + kClocksOff, of_rows);
+    if (!post || post->at <= turn.post || post->at <= last.at) return;
+    post->what = what;
+    last = *post;
+  };
+  ground_.partners.for_each_directly(rank, turn.step, timeline_.ranks(), look_at);
+  return last;
+}
+
+/// A row of waits goes on as long as it is for others: who answers again has been sent something before.
+void TurnTally::join_row(Course& course, Settled& settled) {
+  const Number number = course.settled;
+  const Settled* before = number == 0 ? nullptr : &course.latest[(number - 1) % kept_];
+  const bool goes_on = !settled.turn.works && before;
+  if (!goes_on) course.waited_for.clear();
+  const Rank rank = settled.ended_by.rank;
+  const bool again = rank >= 0 && std::ranges::find(course.waited_for, rank) != course.waited_for.end();
+  if (again) course.waited_for.clear();
+  if (rank >= 0) course.waited_for.push_back(rank);
+  settled.first = goes_on && !again ? before->first : number;
+}
+
+Nanoseconds TurnTally::own(const Turn* turn) { return turn && turn->works ? turn->post - turn->begin : Nanoseconds{0}; }
+
+Nanoseconds TurnTally::counted(const Turn& turn, Nanoseconds from, Nanoseconds to) const {
+  from = std::max(from, turn.uncounted_before), to = std::min(to, turn.waited - turn.uncounted_behind);
+  return std::max(Nanoseconds{0}, to - from);
+}
+
+void TurnTally::settle(Rank rank) {
+  Course& mine = *course(rank);
+  Settled& settled = mine.latest[mine.settled % kept_];
+  settled.parts.clear();
+  settled.turn = *mine.reader.next();
+  const bool known = are_known(rank, settled.turn);
+  settled.ended_by = known ? ended_by(rank, settled, true) : Post{};
+  if (known && settled.ended_by.rank < 0) settled.ended_by = ended_by(rank, settled, false);
+  join_row(mine, settled);
+  explain(rank, settled);
+  ++mine.settled;
+  mine.reader.pop();
+}
+
+/// Where nobody's post ended it, a wait that is no short one was for something else.
+void TurnTally::explain(Rank rank, Settled& settled) {
+  const Turn& turn = settled.turn;
+  const Post& late = settled.ended_by;
+  const bool is_ended = late.rank >= 0;
+  const Nanoseconds until = is_ended ? std::min(late.at, turn.end) : turn.post;
+  const Nanoseconds caused = std::clamp(until - turn.post, Nanoseconds{0}, turn.waited), rest = turn.waited - caused;
+  settled.transfer = is_ended || rest <= tolerance_ ? rest : Nanoseconds{0};
+  RankCauses& causes = sums_.of(rank);
+  causes.waited += counted(turn, Nanoseconds{0}, turn.waited);
+  const Nanoseconds messages = counted(turn, turn.waited - settled.transfer, turn.waited);
+  causes.transfer += messages, causes.ended.messages += messages;
+  Open open{rank, &settled, turn.waited - settled.transfer};
+  if (is_ended) {
+    learn(*course(rank), settled);
+    sums_.add_end(rank, late.what, counted(turn, Nanoseconds{0}, caused));
+    if (follows_from(late, rank, settled))
+      explain_in_time(open, late);
+    else
+      explain_by_turns(open, late);
+  }
+  take(open, kUnknownCause, open.left, false);
+}
+
+void TurnTally::learn(Course& mine, const Settled& settled) {
+  const Post& late = settled.ended_by;
+  const Turn& its = *turn(late.rank, late.number);
+  const Habit habit{settled.turn.row, late.rank, its.row, its.posted_in - settled.turn.posted_in};
+  const auto known = std::ranges::find_if(
+      mine.habits, [&](const Habit& other) { return other.row == habit.row && other.rank == habit.rank; });
+  if (known == mine.habits.end())
+    mine.habits.push_back(habit);
+  else
+    *known = habit;
+}
+
+/// Whether that wait was over only since `rank` had posted that row, or a later one.
+bool TurnTally::waited_for_post(Rank waiter, const Turn& wait, Rank rank, const Turn& row) const {
+  bool is_for = false;
+  ground_.partners.for_each_directly(waiter, wait.step, timeline_.ranks(),
+                                     [&](Rank other, Rank, partners::WaitsFor) { is_for = is_for || other == rank; });
+  if (!is_for) return false;
+  for (const Habit& habit : course(waiter)->habits)
+    if (habit.row == wait.row && habit.rank == rank)
+      return std::pair(wait.posted_in + habit.later, habit.its_row) >= std::pair(row.posted_in, row.row);
+  return true;
+}
+
+/// Back along the waits that others ended, one after the other, as long as they are later than the rank's own post.
+bool TurnTally::leads_back_to(const Post& late, Rank rank, const Settled& settled) const {
+  Rank on = late.rank;
+  Number number = late.number;
+  for (int hops = 0; hops < kMostHops; ++hops) {
+    const Settled* wait = before(on, number);
+    if (!wait || wait->turn.end <= settled.turn.post) return false;
+    const Post& ended_by = wait->ended_by;
+    on = ended_by.rank < 0 ? on : ended_by.rank;
+    number = ended_by.rank < 0 ? wait->first : ended_by.number;
+    if (on == rank) return number == settled.first;
+  }
+  return false;
+}
+
+/// The late one could do its part only when this rank had posted: so nothing of what this one did before went on beside it.
+bool TurnTally::follows_from(const Post& late, Rank rank, const Settled& settled) const {
+  const Turn* row = turn(rank, settled.first);
+  if (!row) return false;
+  const Settled* wait = before(late.rank, late.number);
+  for (Number number = late.number; wait && wait->turn.end > settled.turn.post; wait = before(late.rank, --number))
+    if (waited_for_post(late.rank, wait->turn, rank, *row)) return true;
+  return leads_back_to(late, rank, settled);
+}
+
+/// The end of the way on which the late one came to its post, back to when this rank posted.
+void TurnTally::explain_in_time(Open& open, const Post& late) {
+  Nanoseconds its_own = late.at - turn(late.rank, late.number)->begin;
+  for (Number number = late.number;; --number) {
+    take(open, late.rank, its_own, true);
+    const Settled* wait = before(late.rank, number);
+    if (!wait || open.left <= Nanoseconds{0}) return;
+    take_wait(open, *wait, wait->transfer);
+    its_own = own(&wait->turn);
+  }
+}
+
+/// The same, as far as that way was longer than this rank's own: turn by turn. Before its first one it has done nothing.
+void TurnTally::explain_by_turns(Open& open, const Post& late) {
+  const Nanoseconds since = open.into->turn.post;
+  const Settled* mine = open.into;
+  const Turn* its = turn(late.rank, late.number);
+  Nanoseconds its_own = late.at - its->begin;
+  for (Number number = late.number; open.left > Nanoseconds{0}; --number) {
+    if (its->works) {
+      const Turn* row = mine ? turn(open.rank, mine->first) : nullptr;
+      if (mine && !row) return;
+      take(open, late.rank, std::max(Nanoseconds{0}, its_own - own(row)), true);
+      if (row && row->joins && !before(open.rank, mine->first)) return;
+      mine = row ? before(open.rank, mine->first) : nullptr;
+    }
+    const Settled* wait = before(late.rank, number);
+    if (!wait || (!mine && wait->turn.end <= since)) return;
+    take_wait(open, *wait, std::max(Nanoseconds{0}, wait->transfer - (mine ? mine->transfer : Nanoseconds{0})));
+    its = &wait->turn;
+    its_own = own(its);
+  }
+}
+
+void TurnTally::take_wait(Open& open, const Settled& wait, Nanoseconds transfer) {
+  take(open, kTransfer, transfer, false);
+  for (const Part& part : wait.parts) take(open, part.rank, part.length, false);
+}
+
+void TurnTally::take(Open& open, Rank cause, Nanoseconds length, bool direct) {
+  length = std::min(length, open.left);
+  if (length <= Nanoseconds{0}) return;
+  auto& parts = open.into->parts;
+  if (!parts.empty() && parts.back().rank == cause)
+    parts.back().length += length;
+  else
+    parts.push_back({cause, length});
+  sums_.add(open.rank, cause, counted(open.into->turn, open.left - length, open.left), direct);
+  open.left -= length;
+}
+
+}  // namespace idlewave::analysis::causes

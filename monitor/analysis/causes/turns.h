@@ -1,0 +1,65 @@
+#pragma once
+// What a rank does between two waits, wherever its steps begin.
+
+#include <deque>
+#include <optional>
+
+#include "monitor/analysis/window.h"
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis::causes {
+
+/// Own work, then a call that waits, or several one behind the other. Session time.
+struct Turn {
+  Nanoseconds begin{};  ///< When the wait before it was over.
+  /// The rank has done its own part and calls: what others wait for goes out now, and it begins to wait.
+  Nanoseconds post{};
+  Nanoseconds end = Nanoseconds::max();  ///< Of its wait; max: it goes on.
+  Nanoseconds waited{};                  ///< Between post and end, in calls.
+  /// Of that, in steps that don't count, before and behind those that do.
+  Nanoseconds uncounted_before{}, uncounted_behind{};
+  wire::Step step = wire::kNoStep;  ///< In which it waited.
+  /// Of the row of waits that it belongs to: the step in which that began, and the how-manieth of that step it is.
+  wire::Step posted_in = wire::kNoStep;
+  int row = 0;
+  /// Else it has no part of its own: one of a row of waits has followed another.
+  bool works = true;
+  bool joins = true;  ///< It is known what the rank did before.
+
+  bool is_over() const { return end != Nanoseconds::max(); }
+};
+
+/// A rank's turns, oldest first, one step of its lane at a time. A wait that is longer than 5 us ends one; so do calls
+/// behind which the rank works for longer than `tolerance`, however short they are. Costs in proportion to events. The lane
+/// must outlive it.
+class TurnReader {
+ public:
+  /// Of steps that begin at `from` or later, as it stood when the window ended; those that ended within it count.
+  TurnReader(const timeline::Lane& lane, Window window, Nanoseconds from, Nanoseconds tolerance);
+
+  /// The next one; null: there are no more.
+  const Turn* next();
+  void pop() { ready_.pop_front(); }
+
+ private:
+  void read_step();
+  void take(Nanoseconds begin, Nanoseconds end, wire::Phase phase, bool counts);
+  void begin_row(Nanoseconds at);
+  void end_row();
+  void emit();
+  void finish();
+
+  const timeline::Lane& lane_;
+  Window window_;
+  Nanoseconds tolerance_;
+  std::size_t next_step_ = 0;
+  bool is_finished_ = false;
+  Nanoseconds read_to_ = Nanoseconds::min();
+  wire::Step step_ = wire::kNoStep;  ///< That is read.
+  Turn turn_;                        ///< That goes on,
+  bool in_row_ = false;              ///< in its calls,
+  Nanoseconds worked_{};             ///< and what the rank has worked since the latest of them.
+  std::deque<Turn> ready_;
+};
+
+}  // namespace idlewave::analysis::causes

@@ -1,0 +1,50 @@
+#pragma once
+// What ranks of a domain take from each other.
+
+#include <optional>
+#include <vector>
+
+#include "monitor/analysis/domains/concurrency.h"
+
+namespace idlewave::analysis::domains {
+
+/// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others
+/// (Progress::alone). Whether work is of that kind is learnt from the session: it is where ranks move as many bytes as so
+/// many can, where times alone vary less than times do, or times are the longer the more ranks were at work beside, in
+/// this domain or in several: a domain of few ranks that noise disturbs does not tell by itself. The timeline must
+/// outlive it.
+class Contention {
+ public:
+  /// The work of one step: how long it took, and how long it would have taken alone.
+  struct Sample {
+    double time = 0, alone = 0;
+    double slowdown() const { return time / alone; }
+  };
+
+  explicit Contention(const timeline::Timeline& timeline);
+
+  /// Its domain's bandwidth is known to be what its ranks share.
+  bool matters_to(wire::Rank rank) const;
+  /// The time that the work of this step would have taken alone; where contention does not matter, the time it took.
+  /// Costs in proportion to the ranks of the domain.
+  double alone(wire::Rank rank, const steps::StepCourse& course) const;
+  /// Seconds by which the rank worked longer in the step that began at `begin` than around it because more others were
+  /// active; less than 0 where it was shorter. 0 where contention does not matter. Costs as much as two dozen of `alone`.
+  /// Of the steps around it, where kinds of steps come in turn, those of its kind.
+  double owed_to_others(wire::Rank rank, wire::Step step, wire::Nanoseconds begin, std::size_t period) const;
+  /// Those who share an interface with this rank; none where it does not matter.
+  const std::vector<wire::Rank>& mates(wire::Rank rank) const;
+
+ private:
+  double time_alone(int domain, const steps::StepCourse& course) const;
+  std::vector<Sample> samples_of(int domain) const;
+  bool is_used_up(int domain) const;
+  bool is_shared_in_several() const;
+
+  const timeline::Timeline& timeline_;
+  std::vector<Bandwidth> bandwidths_;                ///< By domain.
+  mutable std::vector<std::optional<bool>> shared_;  ///< By domain; found out when it is asked for.
+  mutable std::optional<bool> shared_in_several_;
+};
+
+}  // namespace idlewave::analysis::domains

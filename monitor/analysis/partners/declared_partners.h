@@ -1,0 +1,138 @@
+#pragma once
+// Who waits for whom, rank by rank: as the ranks themselves said, or as was found out.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "monitor/analysis/partners/step_waits.h"
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis::partners {
+
+/// Steps in which ranks begin, one after the other, to wait for others than before.
+struct StretchOfSteps {
+  wire::Step first = 0, last = 0;
+};
+/// At most `most`, ascending; those that lie close to each other are one, the closer the fewer there are. `steps`:
+/// ascending.
+std::vector<StretchOfSteps> stretches_of(std::span<const wire::Step> steps, std::size_t most);
+
+/// Whom each rank waits for within a step, and who waits for it, as offsets between ranks, the shorter way round. Where a
+/// step has several waits, one after the other, it waits for those as well that its partners have waited for before:
+/// rank a that receives from b, after b has received from c, has c's offset too. Where ranks wait for others from some step
+/// on, each part of the run between such steps has its own. Immutable; any thread.
+class RankPartners {
+ public:
+  /// Of ranks that wait for those at these offsets, the shorter way round, in all steps.
+  static std::shared_ptr<const RankPartners> of(const std::vector<std::vector<wire::Rank>>& awaited);
+  /// Null if no rank says whom it waits for; also if that is more than some hundred offsets for each, or, where few of
+  /// all ranks were heard, more than fits into a quarter of the timeline's budget. `others`: by rank, how
+  /// those wait, in all steps, who don't say it; nothing for those of whom that is not known, or for all.
+  /// Costs in proportion to offsets.
+  static std::shared_ptr<const RankPartners> declared_in(const timeline::Timeline& timeline,
+                                                         std::span<const StepWaits> others = {});
+
+  std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const { return in(step).awaited.of(rank); }
+  /// Over how many messages, one after another, a delay of each of those comes to the rank (step_waits.h).
+  std::span<const std::uint8_t> messages(wire::Rank rank, wire::Step step) const {
+    return in(step).awaited.messages_of(rank);
+  }
+  /// What of each of those ends its wait.
+  std::span<const WaitsFor> what(wire::Rank rank, wire::Step step) const { return in(step).awaited.what_of(rank); }
+  /// Calls tell(offset, WaitsFor) for those that its own waits are for, whatever these have waited for before.
+  template <class F>
+  void for_each_directly(wire::Rank rank, wire::Step step, F tell) const {
+    const KindOfStep& kind = in(step);
+    const Lists& lists = kind.directly.offsets.empty() ? kind.awaited : kind.directly;
+    const auto offsets = lists.of(rank);
+    const auto what = lists.what_of(rank);
+    for (std::size_t i = 0; i < offsets.size(); ++i)
+      if (what[i] != WaitsFor::kThroughOthers) tell(offsets[i], what[i]);
+  }
+  /// Over how many messages what it has done itself comes back to it through others; where sends wait, each wait is one more.
+  int own_messages(wire::Rank rank, wire::Step step) const { return in(step).awaited.own[std::size_t(rank)]; }
+  /// Offsets from the rank that is awaited to those who wait for it.
+  std::span<const wire::Rank> waiters(wire::Rank rank, wire::Step step) const { return in(step).waiters.of(rank); }
+  /// In that step nobody goes on before all ranks have come.
+  bool is_collective(wire::Step step) const { return in(step).collective; }
+  /// Some rank says that it waits more than once in that step, or all meet in it, however often.
+  bool has_several_waits(wire::Step step) const { return in(step).has_several_waits; }
+  /// Some rank says that it waits for all at some time of that step.
+  bool has_collectives(wire::Step step) const { return in(step).has_collectives; }
+  /// Else it may wait for others than for those that it is said to wait for here.
+  bool are_known_of(wire::Rank rank, wire::Step step) const { return !part_of(step).is_unknown[std::size_t(rank)]; }
+
+  /// Of all ranks and steps, ascending; the first thousand.
+  const std::vector<wire::Rank>& offsets() const { return offsets_; }
+  /// The same of the part of the run that a step belongs to.
+  const std::vector<wire::Rank>& offsets_in(wire::Step step) const { return part_of(step).offsets; }
+  /// Somebody waits across the ends.
+  bool is_ring() const { return ring_; }
+  /// Nearly all steps are collective: of the run, and of the part of it that a step belongs to.
+  bool are_collective() const;
+  bool are_collective_around(wire::Step step) const { return is_collective(part_of(step)); }
+  /// Of the run, in each of which ranks wait for others.
+  std::size_t parts() const { return parts_.size(); }
+
+ private:
+  /// A list of offsets for each rank.
+  struct Lists {
+    std::vector<std::uint32_t> begins{0};
+    std::vector<wire::Rank> offsets;
+    /// Of each offset, and of each rank; empty in lists that are turned round.
+    std::vector<std::uint8_t> messages, own;
+    std::vector<WaitsFor> what;  ///< Of each offset; as above.
+
+    template <class All>
+    static Lists of_all(const All& lists);
+    /// By who is awaited.
+    Lists turned_round() const;
+    std::span<const wire::Rank> of(wire::Rank rank) const;
+    std::span<const std::uint8_t> messages_of(wire::Rank rank) const;
+    std::span<const WaitsFor> what_of(wire::Rank rank) const;
+  };
+  struct KindOfStep {
+    Lists awaited, waiters;
+    Lists directly;  ///< Empty: as awaited.
+    bool collective = false;
+    bool has_several_waits = false;
+    bool has_collectives = false;
+  };
+  /// Of a run, from a step on.
+  struct Part {
+    wire::Step from = 0;
+    std::vector<std::uint32_t> kind_of;  ///< Of step s at s mod its length: a place in kinds_.
+    std::vector<bool> is_unknown;        ///< By rank.
+    std::vector<wire::Rank> offsets;
+  };
+  const Part& part_of(wire::Step step) const;
+  bool is_collective(const Part& part) const;
+  const KindOfStep& in(wire::Step step) const;
+  bool read(const timeline::Timeline& timeline, std::span<const StepWaits> others,
+            std::span<const StretchOfSteps> stretches);
+  class Said;
+  bool read_part(wire::Step from, const Said& said, std::span<const StepWaits> others);
+  Shape shape_of(const Said& said, std::span<const StepWaits> others) const;
+  bool read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds, Shape shape);
+  std::size_t most_entries() const;
+  void sum_up();
+  void sum_up(Part& part);
+
+  wire::Rank ranks_ = 0;
+  std::size_t entries_ = 0;
+  std::size_t lists_ = 0;          ///< What those of the kinds of steps that were begun take, in offsets.
+  std::size_t room_ = 0;           ///< For entries and lists, whatever ranks are said to be there.
+  std::vector<KindOfStep> kinds_;  ///< That differ within a part.
+  std::vector<Part> parts_;        ///< One after the other, at least one; what is before the first is like it.
+  std::vector<wire::Rank> offsets_;
+  bool ring_ = false;
+};
+
+/// Of the ranks that were announced: how many say whom they wait for.
+enum class WhoDeclares { kNobody, kSome, kAll };
+WhoDeclares who_declares(const timeline::Timeline& timeline);
+
+}  // namespace idlewave::analysis::partners

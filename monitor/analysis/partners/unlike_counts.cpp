@@ -1,0 +1,166 @@
+#include "monitor/analysis/partners/unlike_counts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace idlewave::analysis::partners {
+namespace {
+
+using timeline::Lane;
+using timeline::Timeline;
+using wire::Nanoseconds;
+using wire::Rank;
+using wire::Step;
+
+/// Of each rank, evenly over its steps; of them so many have to tell.
+constexpr std::size_t kMoments = 32, kFewestMoments = 8;
+/// Of each rank.
+constexpr std::size_t kMostAwaited = 16;
+/// Beyond a cycle: messages may be received some steps after they were sent.
+constexpr std::size_t kStepsAhead = 3;
+constexpr Rank kMostRanks = 1000;  // Of more some, evenly, so that no look takes long.
+/// So many times the steps of another one, where nobody says who waits for whom.
+constexpr Step kTimesAhead = 4;
+
+/// Of so many ranks some, evenly.
+std::vector<Rank> some_of(Rank ranks) {
+  const auto count = std::min(std::int64_t(ranks), std::int64_t(kMostAwaited));
+  std::vector<Rank> some;
+  for (std::int64_t i = 0; i < count; ++i) some.push_back(Rank(i * ranks / count));
+  return some;
+}
+
+/// In any step of its cycle; where there are many, some.
+std::vector<Rank> awaited_by(Rank rank, const timeline::DeclaredWaits& said, Rank ranks) {
+  std::vector<Rank> awaited;
+  for (const auto& step : said.cycle->steps) {
+    for (const std::uint32_t number : step) {
+      const wire::WaitPattern& pattern = said.patterns[number];
+      if (pattern.collective && pattern.from.empty()) return some_of(ranks);
+      for (const Rank offset : pattern.from) awaited.push_back(Rank(((rank + offset) % ranks + ranks) % ranks));
+    }
+  }
+  std::ranges::sort(awaited);
+  awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
+  std::vector<Rank> some;
+  for (const Rank place : some_of(Rank(awaited.size()))) some.push_back(awaited[std::size_t(place)]);
+  return some;
+}
+
+/// The largest number that a rank may have come to at a moment; nothing where it has not told of a step since, or begun
+/// another program.
+std::optional<Step> latest_at(const Lane& lane, Nanoseconds at) {
+  const auto steps = lane.steps();
+  const std::size_t begun = lane.steps_begun_before(at + Nanoseconds{1});
+  if (begun == steps.size()) return std::nullopt;
+  const Step next = steps[begun].step;
+  if (begun > 0 && next <= steps[begun - 1].step) return std::nullopt;
+  return next - 1;
+}
+
+/// How often a rank was too far ahead of another one.
+class Lead {
+ public:
+  /// `ahead`: by so many steps it can be. `times`: and by so many times the number of the other one's steps.
+  Lead(const Lane& lane, Rank rank, std::size_t ahead, Step times = 1)
+      : lane_(lane), rank_(rank), ahead_(ahead), times_(times) {}
+
+  /// Nothing where it was so for less than half of the moments at which that could be told.
+  std::optional<UnlikeCounts> over(const Lane& other, Rank behind, Nanoseconds clock_error) const {
+    std::optional<UnlikeCounts> latest;
+    std::size_t looked = 0, too_far = 0;
+    const std::size_t steps = lane_.steps().size();
+    for (std::size_t moment = 0; moment < kMoments && steps > ahead_; ++moment) {
+      const std::size_t place = ahead_ + moment * (steps - ahead_) / kMoments;
+      const timeline::StepRecord mine = lane_.steps()[place], before = lane_.steps()[place - ahead_];
+      const auto its = latest_at(other, mine.begin + clock_error);
+      if (!its || before.step >= mine.step) continue;
+      ++looked;
+      if (before.step <= *its || mine.step / times_ < *its) continue;
+      ++too_far;
+      latest = {.at = mine.begin, .rank = rank_, .step = mine.step, .behind = behind, .its_step = *its};
+    }
+    return too_far >= kFewestMoments && 2 * too_far > looked ? latest : std::nullopt;
+  }
+
+ private:
+  const Lane& lane_;
+  Rank rank_;
+  std::size_t ahead_;
+  Step times_;
+};
+
+std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
+  const Lane* lane = timeline.lane(rank);
+  const auto said = timeline.declared_waits(rank);
+  if (!lane || !said) return std::nullopt;
+  const Lead lead(*lane, rank, said->cycle->steps.size() + kStepsAhead);
+  for (const Rank awaited : awaited_by(rank, *said, timeline.ranks())) {
+    const Lane* other = awaited == rank ? nullptr : timeline.lane(awaited);
+    const auto clock_error = timeline.clock_error(rank, awaited);
+    if (!other || !clock_error) continue;
+    auto found = lead.over(*other, awaited, *clock_error);
+    if (!found) continue;
+    found->is_awaited = true;
+    return found;
+  }
+  return std::nullopt;
+}
+
+/// The rank that is farthest ahead of those who don't say whom they wait for, if it is too far ahead of the last of them.
+/// Ranks that wait for one another in any way are not apart by as many steps as there are ranks.
+class Undeclared {
+ public:
+  explicit Undeclared(const Timeline& timeline) : timeline_(timeline) {}
+
+  void look_at(Rank rank) {
+    const Lane* lane = timeline_.lane(rank);
+    // Who has told of nothing for most of the run may have ended.
+    if (!lane || lane->steps().empty() || timeline_.declared_waits(rank)) return;
+    const timeline::StepRecord latest = lane->steps().back();
+    if (latest.begin - timeline_.begin() < (timeline_.now() - timeline_.begin()) / 2) return;
+    if (first_.rank < 0 || latest.step > first_.step) first_ = {rank, latest.step};
+    if (last_.rank < 0 || latest.step < last_.step) last_ = {rank, latest.step};
+  }
+
+  std::optional<UnlikeCounts> found() const {
+    if (first_.rank == last_.rank) return std::nullopt;
+    const auto clock_error = timeline_.clock_error(first_.rank, last_.rank);
+    if (!clock_error) return std::nullopt;
+    const Lead lead(*timeline_.lane(first_.rank), first_.rank, std::size_t(timeline_.ranks()) + kStepsAhead,
+                    kTimesAhead);
+    return lead.over(*timeline_.lane(last_.rank), last_.rank, *clock_error);
+  }
+
+ private:
+  struct Place {
+    Rank rank = -1;  ///< Nobody.
+    Step step = 0;
+  };
+
+  const Timeline& timeline_;
+  Place first_, last_;
+};
+
+}  // namespace
+
+std::optional<UnlikeCounts> find_unlike_counts(const Timeline& timeline) {
+  const Rank stride = std::max<Rank>(1, timeline.ranks() / kMostRanks);
+  Undeclared undeclared(timeline);
+  for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
+    if (auto found = find_ahead(timeline, rank)) return found;
+    undeclared.look_at(rank);
+  }
+  return undeclared.found();
+}
+
+std::string to_words(const UnlikeCounts& counts) {
+  return fmt::format(
+      "ranks count steps differently: when rank {} began step {}, rank {}{} had come to step {}: no waves, no causes "
+      "by step; name the step with --step-at or MPI_Pcontrol(1)",
+      counts.rank, counts.step, counts.behind, counts.is_awaited ? ", which it waits for," : "", counts.its_step);
+}
+
+}  // namespace idlewave::analysis::partners

@@ -1,0 +1,33 @@
+#pragma once
+// Ranks whose steps have numbers that don't go together, so that a step of one is another moment than that of another:
+// where each rank finds the steps of a program by itself, one may count an inner loop and others the outer one.
+
+#include <optional>
+#include <string>
+
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis::partners {
+
+/// A rank that was farther ahead of another one than it can be where they count alike.
+struct UnlikeCounts {
+  wire::Nanoseconds at{};  ///< When `rank` began `step`.
+  wire::Rank rank = 0;
+  wire::Step step = wire::kNoStep;
+  wire::Rank behind = 0;
+  wire::Step its_step = wire::kNoStep;  ///< That `behind` had come to by then, at most.
+  bool is_awaited = false;              ///< `rank` has said that it waits for `behind`.
+};
+
+/// Who says that it waits for another within each cycle of steps (declared_partners.h) is ahead of it by no more than a
+/// cycle, however late anybody is. Of those who don't say it the first is ahead of the last by no more steps than there are
+/// ranks, if they wait for one another at all; it is left at that unless it also counts four times as many, as there may
+/// be one that sends, waits for nobody, and is faster. Nothing where no rank is farther ahead for most of its steps. These
+/// are looked at here and there, as are ranks where they are more than some thousand, and whom a rank waits for where that
+/// are many.
+std::optional<UnlikeCounts> find_unlike_counts(const timeline::Timeline& timeline);
+
+/// "ranks count steps differently: when rank 0 began step 412, rank 1, which it waits for, had come to step 51: ..."
+std::string to_words(const UnlikeCounts& counts);
+
+}  // namespace idlewave::analysis::partners

@@ -1,0 +1,29 @@
+#pragma once
+// How fast a front runs, by the ranks that it has come to.
+
+#include <vector>
+
+#include "monitor/analysis/partners/partners.h"
+#include "monitor/analysis/waves/wave.h"
+#include "monitor/timeline/timeline.h"
+
+namespace idlewave::analysis::waves {
+
+/// Of each point of a front, what it shares with those beside it: where that changes, the front has come to ranks that another
+/// wave had come to before, or left them. It was held up there, or they were late already, and it runs on as before: straight
+/// lines of one slope, one behind the other in time.
+struct Stretches {
+  std::vector<unsigned> of_arrivals;
+  std::vector<unsigned> of_departures;  ///< Also of the steps in which it came, and of idle time.
+};
+
+/// Fits the edges of a direction that has its front and its theory; without the latter the front runs along no line, and has
+/// no speed. Neither has one that stood still in most of the steps in which it could have gone on: of it, or of the longest
+/// part of most that it came to where it did not, the edges are fitted.
+void measure_speed(const timeline::Timeline& timeline, const partners::Partners& partners, Rank origin,
+                   const Stretches& stretches, WaveDirection& direction);
+/// Where no other wave was.
+void measure_speed(const timeline::Timeline& timeline, const partners::Partners& partners, Rank origin,
+                   WaveDirection& direction);
+
+}  // namespace idlewave::analysis::waves
