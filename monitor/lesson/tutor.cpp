@@ -369,7 +369,7 @@ std::string Tutor::watching_in_words() const {
   const std::string watching = fmt::format("Watching, {}: until ", seconds_in_words(so_far));
   if (page().watch->program_ended) return watching + "the program has ended.";
   if (page().watch->wave_ended && !record.calm_since) return watching + "the wave has ended.";
-  return fmt::format("{}all sockets have kept their state for {}.", watching, seconds_in_words(page().watch->stable));
+  return fmt::format("{}all sockets keep their state for {}.", watching, seconds_in_words(page().watch->stable));
 }
 
 std::string Tutor::verdict_in_words() const { return stage() == Stage::kSaid ? found_in_words(false) : ""; }
