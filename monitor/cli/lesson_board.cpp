@@ -52,6 +52,7 @@ view::Lesson lesson_board(const lesson::Tutor& tutor) {
                      .figure = tutor.course().figure,
                      .source = tutor.course().source,
                      .expected = asks ? tutor.expected() : "",
+                     .asks = asks,
                      .has_next = tutor.has_next(),
                      .has_previous = tutor.has_previous(),
                      .locked = tutor.locked(),
@@ -74,6 +75,7 @@ wire::LessonPage page_to_show(const view::Lesson& board, std::uint64_t number) {
           .now = board.now,
           .figure = board.figure,
           .source = board.source,
+          .asks = board.asks,
           .figures = board.figures,
           .verdict = board.verdict};
 }
@@ -86,6 +88,7 @@ view::Lesson shown_board(const wire::LessonPage& page) {
           .now = page.now,
           .figure = page.figure,
           .source = page.source,
+          .asks = page.asks,
           .led = true,
           .figures = page.figures,
           .verdict = page.verdict};

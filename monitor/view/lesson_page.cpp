@@ -117,7 +117,7 @@ std::vector<LessonLine> lesson_lines(const Lesson& lesson, Size room) {
 }
 
 bool says_more_than_a_line(const Lesson& lesson, int columns) {
-  const bool asks_or_tells = !lesson.expected.empty() || !lesson.verdict.empty();
+  const bool asks_or_tells = lesson.asks || !lesson.verdict.empty();
   return asks_or_tells && columns_of(heading(lesson) + lesson.now) > columns;
 }
 

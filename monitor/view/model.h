@@ -29,7 +29,8 @@ struct Lesson {
   std::string now;       ///< What is asked, to be done, watched, or was found.
   std::string figure;    ///< Which figure of which paper: "Fig. 4b, Afzal et al. 2020".
   std::string source;    ///< The paper.
-  std::string expected;  ///< While something is asked: what an answer looks like.
+  std::string expected;  ///< While something is asked, of whoever may answer: what an answer looks like.
+  bool asks = false;     ///< `now` is a question.
   bool has_next = false;
   bool has_previous = false;
   bool led = false;     ///< Somebody else gives it: its pages are turned there.

@@ -109,6 +109,7 @@ struct LessonPage {
   std::string now;                      ///< What is asked, to be done, watched, or was found.
   std::string figure;                   ///< Which figure of which paper.
   std::string source;                   ///< The paper.
+  bool asks = false;                    ///< `now` is a question.
   std::vector<LessonFigure> figures{};  ///< Once something was measured.
   std::string verdict{};                ///< `now` without them.
   friend bool operator==(const LessonPage&, const LessonPage&) = default;

@@ -166,6 +166,7 @@ LessonPage read_lesson(const Value& value, std::string& error) {
   lesson.now = in.text("now", kMaxText);
   lesson.figure = in.text("figure", kMaxText);
   lesson.source = in.text("source", kMaxText);
+  if (in.has("asks")) lesson.asks = in.boolean("asks");
   if (!in.has("figures")) return lesson;
   lesson.verdict = in.text("verdict", kMaxText);
   lesson.figures = read_array(in, "figures", kMaxLessonFigures, read_figure, error);

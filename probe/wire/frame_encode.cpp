@@ -108,7 +108,7 @@ void write(PackWriter& out, const LessonFigure& figure) {
 }
 
 void write(PackWriter& out, const LessonPage& lesson) {
-  out.map(8u + (lesson.figures.empty() ? 0u : 2u));
+  out.map(8u + (lesson.asks ? 1u : 0u) + (lesson.figures.empty() ? 0u : 2u));
   out.unsigned_integer("number", lesson.number);
   out.integer("page", lesson.page);
   out.integer("pages", lesson.pages);
@@ -117,6 +117,7 @@ void write(PackWriter& out, const LessonPage& lesson) {
   out.text("now", lesson.now, kMaxText);
   out.text("figure", lesson.figure, kMaxText);
   out.text("source", lesson.source, kMaxText);
+  if (lesson.asks) out.boolean("asks", true);
   if (lesson.figures.empty()) return;
   out.text("verdict", lesson.verdict, kMaxText);
   out.key("figures");

@@ -134,6 +134,14 @@ TEST(Tutor, SaysWhatAnAnswerLooksLike) {
   EXPECT_EQ(desk.tutor().expected(), "a number in ranks/step");
 }
 
+TEST(Tutor, SaysWhetherItAsksToWhoeverLooksOn) {
+  Desk desk;
+  const auto asks = [&] { return shown_board(page_to_show(lesson_board(desk.tutor()), 1)).asks; };
+  EXPECT_TRUE(asks());
+  ASSERT_TRUE(desk.monitor().answer_lesson("1.1"));
+  EXPECT_FALSE(asks());
+}
+
 TEST(Tutor, GivesAHintToAWrongAnswerOnceAndThenTakesIt) {
   Desk desk;
   ASSERT_TRUE(desk.monitor().answer_lesson("8 ranks/step"));

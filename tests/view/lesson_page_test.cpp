@@ -42,6 +42,8 @@ TEST(LessonOnScreen, ShowsAllChoicesAndWhatWasFoundOfALesson) {
   lesson.now = "Which ranks will wait because of it? a) those above it b) those below it c) all others";
   EXPECT_THAT(shown(), AllOf(HasSubstr("c) all others"), HasSubstr("Enter answer"), Not(HasSubstr("socket 2 left"))));
   lesson.expected = "";
+  EXPECT_THAT(shown(), AllOf(HasSubstr("c) all others"), Not(HasSubstr("Enter answer")))) << "who looks on";
+  lesson.asks = false;
   lesson.now = "Watching, 3 s: until all sockets keep their state for 3 s, and the wave has ended.";
   EXPECT_THAT(shown(), AllOf(HasSubstr("LESSON 1 of 2 · Watching, 3 s"), HasSubstr("socket 2 left lockstep")));
   const int map = lay_out(panels(), {}, taught.model(), {80, 24}, kMonochrome).map.height;

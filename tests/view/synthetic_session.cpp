@@ -272,6 +272,7 @@ SyntheticSession::SyntheticSession(const ProgramPlan& plan) {
                           .figure = "Fig. 4",
                           .source = "ISC High Performance 2020",
                           .expected = "a number in ranks",
+                          .asks = true,
                           .has_next = true};
 }
 

@@ -115,6 +115,7 @@ inline LessonPage random_lesson(Random& random) {
   lesson.pages = lesson.page + static_cast<std::int32_t>(random.any(20));
   for (std::string* text : {&lesson.title, &lesson.text, &lesson.now, &lesson.figure, &lesson.source})
     *text = random.text(90);
+  lesson.asks = random.once_in(2);
   for (std::uint64_t i = random.below(4); i > 0; --i)
     lesson.figures.push_back({random.text(60), random.text(20), random.text(20), random.text(20),
                               static_cast<double>(random.below(8)) / 7, static_cast<double>(random.below(8)) / 7,
