@@ -104,6 +104,10 @@ class Timeline {
   /// By how much the times of two ranks may be off from each other: nothing is known of their order below that. 0 on one
   /// node; nothing: not known.
   std::optional<Nanoseconds> clock_error(Rank a, Rank b) const;
+  /// Both announced, by the same.
+  bool are_on_one_node(Rank a, Rank b) const {
+    return lane(a) != nullptr && lane(b) != nullptr && places_[std::size_t(a)].node == places_[std::size_t(b)].node;
+  }
   /// Every node's stream is over. Whether it was whole: analysis/session/missing.h.
   bool ended() const;
 

@@ -19,7 +19,7 @@ module idlewave
 
   integer(c_int), parameter, public :: idlewave_rendezvous = 1   !< flag of a wait: its sends end when their receivers are there
   integer(c_int), parameter, public :: idlewave_collective = 2   !< flag of a wait: nobody of a group goes on before all have come
-  integer(c_int), parameter, public :: idlewave_uncertain = 4    !< flag of a wait, with idlewave_rendezvous: its sends may do so
+  integer(c_int), parameter, public :: idlewave_uncertain = 4    !< flag of a wait: whether its sends do so is not known
 
   interface
     !> 1 if the rank reports from now on, else 0.

@@ -37,7 +37,7 @@ struct WaitPattern {
   bool collective = false;  ///< Nobody of a group goes on before all of it have come: `from` is the rest of the group.
   std::vector<Rank> from;   ///< It receives from those. Empty in a collective of all ranks of the program.
   std::vector<Rank> to;     ///< It sends to those. Empty in a collective.
-  bool uncertain = false;   ///< Whether its sends do what `rendezvous` says is not known.
+  bool uncertain = false;   ///< Whether its sends do so is not known; with `rendezvous` all go to some of `from`.
   friend bool operator==(const WaitPattern&, const WaitPattern&) = default;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // A scenario as a session: simulated, told by the emitter in frames, read by ingest; and scenarios of every kind.
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <utility>
@@ -12,8 +13,8 @@
 
 namespace idlewave::test {
 
-/// Whether ranks say whom they wait for, or leave it to be inferred.
-enum class Says { kNothing, kPartners };
+/// Whether ranks say whom they wait for, or leave it to be inferred; or don't know whether their sends wait.
+enum class Says { kNothing, kPartners, kPartnersPerhaps };
 
 /// What a simulated program's node sends, as a monitor receives it.
 struct SimulatedFrame {
@@ -26,13 +27,12 @@ class SimulatedFrames final : public sim::emitter::Stream {
   /// `silent`: ranks that say nothing, whatever the others do.
   explicit SimulatedFrames(const support::Scenario& scenario, Says says = Says::kNothing,
                            std::vector<wire::Rank> silent = {})
-      : silent_(std::move(silent)) {
+      : says_(says), silent_(std::move(silent)) {
     const auto prepared = sim::prepare(scenario, {});
     const auto model = sim::model_of(scenario);
     sim::emitter::Emitter emitter(
-        scenario, *model,
-        says == Says::kPartners ? sim::waits_of(scenario, *model) : sim::core::WaitTable(model->ranks), "simulated",
-        *this);
+        scenario, *model, says == Says::kNothing ? sim::core::WaitTable(model->ranks) : sim::waits_of(scenario, *model),
+        "simulated", *this);
     const auto played = sim::play(*prepared, emitter, nullptr);
     emitter.finish(played->until);
     add(wire::End{}, frames_.back().at);
@@ -43,11 +43,18 @@ class SimulatedFrames final : public sim::emitter::Stream {
  private:
   void send(wire::Roster roster) override {
     for (const wire::Rank rank : silent_) roster.ranks[std::size_t(rank)].cycle = 0;
+    if (says_ == Says::kPartnersPerhaps)
+      for (wire::WaitPattern& pattern : roster.patterns) forget_protocol(pattern);
     add(std::move(roster), {});
   }
   void send(wire::Events events) override {
     const wire::Nanoseconds at = events.up_to;
     add(std::move(events), at);
+  }
+  /// As the library for unmodified programs says it where it makes a difference.
+  static void forget_protocol(wire::WaitPattern& pattern) {
+    pattern.uncertain = !std::ranges::includes(pattern.from, pattern.to);
+    pattern.rendezvous = pattern.rendezvous && !pattern.uncertain;
   }
   template <class Body>
   void add(Body body, wire::Nanoseconds at) {
@@ -55,6 +62,7 @@ class SimulatedFrames final : public sim::emitter::Stream {
                                          decltype(wire::Frame::body)(std::move(body))})});
   }
 
+  Says says_;
   std::vector<wire::Rank> silent_;
   std::vector<SimulatedFrame> frames_;
 };

@@ -113,11 +113,11 @@ wire::Step longest_part(const Timeline& timeline) {
 }
 
 /// Of the rank that says most of its messages, the first of those; nothing if any rank does not say just that.
-std::optional<DeclaredWaits> fullest_step(const Timeline& timeline, wire::Step step) {
+std::optional<DeclaredWaits> fullest_step(const SaidWaits& all, wire::Step step) {
   std::map<Cycle, std::size_t> partners;
   std::optional<DeclaredWaits> fullest;
-  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
-    const auto said = timeline.declared_waits(rank, step);
+  for (Rank rank = 0; rank < all.timeline().ranks(); ++rank) {
+    const auto said = all.by(rank, step);
     if (!said) return std::nullopt;
     const auto [known, is_new] = partners.try_emplace(said->cycle);
     if (is_new && !repeats_messages(*said)) return std::nullopt;
@@ -127,23 +127,25 @@ std::optional<DeclaredWaits> fullest_step(const Timeline& timeline, wire::Step s
   return fullest;
 }
 
-bool all_say(const Timeline& timeline, wire::Step step, SameMessages messages) {
+bool all_say(const SaidWaits& all, wire::Step step, SameMessages messages) {
+  const Rank ranks = all.timeline().ranks();
   Rank rank = 0;
-  while (rank < timeline.ranks() && messages.are_of(rank, *timeline.declared_waits(rank, step))) ++rank;
-  return rank == timeline.ranks();
+  while (rank < ranks && messages.are_of(rank, *all.by(rank, step))) ++rank;
+  return rank == ranks;
 }
 
 }  // namespace
 
-std::optional<DeclaredMessages> declared_messages(const Timeline& timeline) {
+std::optional<DeclaredMessages> declared_messages(const SaidWaits& said) {
+  const Timeline& timeline = said.timeline();
   const wire::Step step = longest_part(timeline);
-  const auto most = fullest_step(timeline, step);
+  const auto most = fullest_step(said, step);
   auto messages = most ? messages_of(*most) : std::nullopt;
   if (!messages) return std::nullopt;
   messages->changes = !timeline.partner_changes().empty();
   for (const bool ring : {true, false}) {
     messages->ring = ring;
-    if (all_say(timeline, step, {*most, *messages, timeline.ranks()})) return messages;
+    if (all_say(said, step, {*most, *messages, timeline.ranks()})) return messages;
   }
   return std::nullopt;
 }

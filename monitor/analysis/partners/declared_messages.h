@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "monitor/timeline/timeline.h"
+#include "monitor/analysis/partners/said_waits.h"
 
 namespace idlewave::analysis::partners {
 
@@ -19,6 +19,6 @@ struct DeclaredMessages {
   bool changes = false;  ///< In other parts of the run ranks say other things.
 };
 /// Nothing where that is not how ranks wait: collectives, steps that differ, sends to others than receives say.
-std::optional<DeclaredMessages> declared_messages(const timeline::Timeline& timeline);
+std::optional<DeclaredMessages> declared_messages(const SaidWaits& said);
 
 }  // namespace idlewave::analysis::partners

@@ -130,14 +130,14 @@ bool RankPartners::are_collective() const {
   return std::ranges::all_of(parts_, [&](const Part& part) { return is_collective(part); });
 }
 
-std::shared_ptr<const RankPartners> RankPartners::declared_in(const Timeline& timeline,
+std::shared_ptr<const RankPartners> RankPartners::declared_in(const SaidWaits& said,
                                                               std::span<const StepWaits> others) {
   auto partners = std::make_shared<RankPartners>();
-  const std::vector<StretchOfSteps> stretches = stretches_of(timeline.partner_changes(), kMostParts - 1);
-  if (partners->read(timeline, others, stretches)) return partners;
+  const std::vector<StretchOfSteps> stretches = stretches_of(said.timeline().partner_changes(), kMostParts - 1);
+  if (partners->read(said, others, stretches)) return partners;
   // As ranks say it now may still fit.
   *partners = {};
-  return !stretches.empty() && partners->read(timeline, others, {}) ? partners : nullptr;
+  return !stretches.empty() && partners->read(said, others, {}) ? partners : nullptr;
 }
 
 std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>& awaited) {
@@ -158,27 +158,28 @@ std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>&
 /// What ranks say of a step. What one that says nothing now has said before is left out, as it counts as one that doesn't.
 class RankPartners::Said {
  public:
-  Said(const Timeline& timeline, wire::Step step) : timeline_(timeline), step_(step) {}
+  Said(const SaidWaits& all, wire::Step step) : all_(all), step_(step) {}
   std::optional<DeclaredWaits> by(Rank rank) const {
-    const auto now = timeline_.declared_waits(rank);
-    return now ? timeline_.declared_waits(rank, step_) : now;
+    const auto now = all_.by(rank);
+    return now ? all_.by(rank, step_) : now;
   }
-  bool is_there(Rank rank) const { return timeline_.lane(rank) != nullptr; }
+  bool is_there(Rank rank) const { return all_.timeline().lane(rank) != nullptr; }
 
  private:
-  const Timeline& timeline_;
+  const SaidWaits& all_;
   wire::Step step_;
 };
 
-bool RankPartners::read(const Timeline& timeline, std::span<const StepWaits> others,
+bool RankPartners::read(const SaidWaits& all, std::span<const StepWaits> others,
                         std::span<const StretchOfSteps> stretches) {
+  const Timeline& timeline = all.timeline();
   ranks_ = timeline.ranks();
-  if (who_declares(timeline) == WhoDeclares::kNobody) return false;
+  if (who_declares(all) == WhoDeclares::kNobody) return false;
   const std::size_t of_heard = 2 * kMostForEach * heard_lanes(timeline) + kMostForAll;
   room_ = std::max(of_heard, std::size_t(timeline.budget() / kBudgetForOffset));
-  if (!read_part(0, {timeline, stretches.empty() ? 0 : stretches.front().first - 1}, others)) return false;
+  if (!read_part(0, {all, stretches.empty() ? 0 : stretches.front().first - 1}, others)) return false;
   for (const StretchOfSteps& stretch : stretches)
-    if (!read_part(stretch.first, {timeline, stretch.last}, others)) return false;
+    if (!read_part(stretch.first, {all, stretch.last}, others)) return false;
   sum_up();
   return true;
 }
@@ -304,10 +305,11 @@ std::vector<StretchOfSteps> stretches_of(std::span<const wire::Step> steps, std:
   }
 }
 
-WhoDeclares who_declares(const Timeline& timeline) {
+WhoDeclares who_declares(const SaidWaits& said) {
+  const Timeline& timeline = said.timeline();
   Rank announced = 0, declare = 0;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank)
-    announced += timeline.lane(rank) != nullptr, declare += timeline.declared_waits(rank).has_value();
+    announced += timeline.lane(rank) != nullptr, declare += said.by(rank).has_value();
   if (declare == 0) return WhoDeclares::kNobody;
   return declare == announced ? WhoDeclares::kAll : WhoDeclares::kSome;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "monitor/analysis/partners/said_waits.h"
 #include "monitor/analysis/partners/step_waits.h"
 #include "monitor/timeline/timeline.h"
 
@@ -32,8 +33,7 @@ class RankPartners {
   /// all ranks were heard, more than fits into a quarter of the timeline's budget. `others`: by rank, how
   /// those wait, in all steps, who don't say it; nothing for those of whom that is not known, or for all.
   /// Costs in proportion to offsets.
-  static std::shared_ptr<const RankPartners> declared_in(const timeline::Timeline& timeline,
-                                                         std::span<const StepWaits> others = {});
+  static std::shared_ptr<const RankPartners> declared_in(const SaidWaits& said, std::span<const StepWaits> others = {});
 
   std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const { return in(step).awaited.of(rank); }
   /// Over how many messages, one after another, a delay of each of those comes to the rank (step_waits.h).
@@ -111,8 +111,7 @@ class RankPartners {
   const Part& part_of(wire::Step step) const;
   bool is_collective(const Part& part) const;
   const KindOfStep& in(wire::Step step) const;
-  bool read(const timeline::Timeline& timeline, std::span<const StepWaits> others,
-            std::span<const StretchOfSteps> stretches);
+  bool read(const SaidWaits& all, std::span<const StepWaits> others, std::span<const StretchOfSteps> stretches);
   class Said;
   bool read_part(wire::Step from, const Said& said, std::span<const StepWaits> others);
   Shape shape_of(const Said& said, std::span<const StepWaits> others) const;
@@ -133,6 +132,6 @@ class RankPartners {
 
 /// Of the ranks that were announced: how many say whom they wait for.
 enum class WhoDeclares { kNobody, kSome, kAll };
-WhoDeclares who_declares(const timeline::Timeline& timeline);
+WhoDeclares who_declares(const SaidWaits& said);
 
 }  // namespace idlewave::analysis::partners

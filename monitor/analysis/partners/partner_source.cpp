@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/analysis/partners/send_waits.h"
 #include "monitor/analysis/partners/turn_order.h"
 #include "monitor/analysis/steps/step_history.h"
 
@@ -10,8 +11,11 @@ namespace idlewave::analysis::partners {
 
 PartnerSearch::PartnerSearch(const timeline::Timeline& timeline, std::span<const steps::LateMoment> moments,
                              wire::Nanoseconds typical_step)
-    : timeline_(timeline), who_(who_declares(timeline)), tolerance_(steps::least_work(typical_step)) {
-  if (who_ == WhoDeclares::kAll) said_ = RankPartners::declared_in(timeline);
+    : timeline_(timeline), tolerance_(steps::least_work(typical_step)) {
+  const SaidWaits said = with_sends_told(timeline);
+  rules_ = said.rules();
+  who_ = who_declares(said);
+  if (who_ == WhoDeclares::kAll) said_ = RankPartners::declared_in(said);
   if (!said_) inference_.emplace(timeline, moments, typical_step);
 }
 
@@ -21,7 +25,7 @@ bool PartnerSearch::advance(LookBudget& budget) {
   if (who_ == WhoDeclares::kSome) {
     std::vector<StepWaits> others = inference_->waits();
     others.resize(std::size_t(timeline_.ranks()));
-    said_ = RankPartners::declared_in(timeline_, others);
+    said_ = RankPartners::declared_in({timeline_, rules_}, others);
   }
   return false;
 }

@@ -9,8 +9,9 @@
 
 namespace idlewave::analysis::partners {
 
-/// As ranks say. Of those who don't say it, and of all where nobody does, as the times tell; that is searched for some work
-/// at a time, as PartnerInference does. The timeline must outlive it; one thread.
+/// As ranks say, and where these don't know whether their sends wait, as that was seen (send_waits.h). Of those who don't say
+/// it, and of all where nobody does, as the times tell; that is searched for some work at a time, as PartnerInference does.
+/// The timeline must outlive it; one thread.
 class PartnerSearch {
  public:
   PartnerSearch(const timeline::Timeline& timeline, std::span<const steps::LateMoment> moments,
@@ -23,6 +24,7 @@ class PartnerSearch {
 
  private:
   const timeline::Timeline& timeline_;
+  SendRules rules_;
   WhoDeclares who_;
   std::shared_ptr<const RankPartners> said_;
   std::optional<PartnerInference> inference_;

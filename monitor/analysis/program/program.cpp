@@ -6,6 +6,7 @@
 #include "monitor/analysis/domains/activity.h"
 #include "monitor/analysis/partners/declared_messages.h"
 #include "monitor/analysis/partners/exchange_search.h"
+#include "monitor/analysis/partners/send_waits.h"
 
 namespace idlewave::analysis::program {
 namespace {
@@ -132,7 +133,7 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
 
 /// Nothing: not all ranks say it.
 std::optional<partners::Exchange> declared_exchange(const Timeline& timeline, const steps::CommonSteps& steps) {
-  const auto said = partners::declared_messages(timeline);
+  const auto said = partners::declared_messages(partners::with_sends_told(timeline));
   if (!said) return std::nullopt;
   partners::Exchange exchange{.distances = said->distances,
                               .ring = said->ring,

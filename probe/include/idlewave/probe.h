@@ -63,8 +63,8 @@ void idlewave_domain_bytes(uint64_t total);
 enum {
   IDLEWAVE_RENDEZVOUS = 1, /* its sends end only when their receivers are there: large messages, MPI_Ssend */
   IDLEWAVE_COLLECTIVE = 2, /* nobody of a group goes on before all of it have come: MPI_Allreduce, MPI_Barrier */
-  IDLEWAVE_UNCERTAIN = 4   /* with IDLEWAVE_RENDEZVOUS: its sends may do so, and nobody knows; they go to ranks that it
-                            * receives from as well, so that it waits for them in either case */
+  IDLEWAVE_UNCERTAIN = 4   /* its sends may do so, and it does not know; with IDLEWAVE_RENDEZVOUS they go to ranks that
+                            * it receives from as well, so that it waits for them in either case */
 };
 
 /* Seconds on the clock of the events; 0 without a session. */
