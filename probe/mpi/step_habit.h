@@ -24,9 +24,9 @@ class StepHabit {
     std::uint32_t flags = 0;
   };
 
-  /// The step that goes on waits by this pattern as well. One that is kUnknown or kUncertain makes a step of which nothing is known.
+  /// The step that goes on waits by this pattern as well. kUnknown makes a step of which nothing is known.
   void wait(std::uint16_t pattern, const WaitPatterns& patterns) {
-    if (pattern >= WaitPatterns::kUncertain) [[unlikely]] {
+    if (pattern == WaitPatterns::kUnknown) [[unlikely]] {
       is_unknown_ = true;
       return;
     }

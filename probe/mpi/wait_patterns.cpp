@@ -28,8 +28,8 @@ std::uint16_t WaitPatterns::give_up_wait() {
   return kUnknown;
 }
 
-/// Where a send waits, those that do not wait say nothing about the wait. One that may wait, for a rank that is waited for
-/// anyway, makes no difference.
+/// Where a send waits, or may, those that do not wait say nothing about the wait. One that may wait, for a rank that is
+/// waited for anyway, makes no difference; for another, whether it does is for those to find out who see the times of both.
 std::uint16_t WaitPatterns::learn(std::uint64_t key) {
   if (ranks_taken_ + count_ > kMostRanks) forget();
   const std::span partners(partners_, count_);
@@ -40,11 +40,7 @@ std::uint16_t WaitPatterns::learn(std::uint64_t key) {
   const auto is_awaited = [&](const Partner& partner) {
     return partner.side != Side::kToPerhaps || std::binary_search(out, out + sources, partner.rank);
   };
-  if (!std::ranges::all_of(partners, is_awaited)) {
-    keys_[key % kPlaces] = {key, kUncertain};
-    return kUncertain;
-  }
-  if (targets > 0) flags |= Book::kRendezvous;
+  if (targets > 0 && std::ranges::all_of(partners, is_awaited)) flags |= Book::kRendezvous;
   if (std::ranges::any_of(partners, is(Side::kToPerhaps))) flags |= Book::kUncertain;
   if (targets == 0) targets = take(partners, is(Side::kTo), out + sources);
   return keep(key, sources, targets, flags);

@@ -19,7 +19,6 @@ class WaitPatterns {
   static constexpr std::uint32_t kMostRanks = 16384;                      ///< In all patterns.
   static constexpr std::uint32_t kMostPartners = 2 * shm::kPatternRanks;  ///< Of one wait, messages counted.
   static constexpr std::uint16_t kUnknown = 0xffff;                       ///< No pattern.
-  static constexpr std::uint16_t kUncertain = 0xfffe;  ///< None, since it may wait for others, or not.
 
   struct Pattern {
     std::uint64_t content = 0;  ///< A hash; the same for the same partners, whenever they are met.
@@ -39,8 +38,7 @@ class WaitPatterns {
   }
   bool is_empty() const { return count_ == 0 && !is_lost_; }
 
-  /// The wait is over. Its pattern; kUnknown where it can't be kept, kUncertain where it may wait for somebody to receive from
-  /// whom it does not receive itself. Where there was no room for another pattern all are
+  /// The wait is over. Its pattern; kUnknown where it can't be kept. Where there was no room for another pattern all are
   /// forgotten first, and `forgotten` counts that.
   std::uint16_t end_wait() {
     if (is_lost_) [[unlikely]]

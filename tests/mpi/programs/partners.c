@@ -68,6 +68,10 @@ void exchange_by_send(const int* with, int count, int bytes) {
   for (i = 0; i < count; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
 }
 
+void shift_up(int bytes) {
+  MPI_Sendrecv(out, bytes, MPI_CHAR, right, 1, in[0], bytes, MPI_CHAR, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 void wait_for_some(int count, MPI_Request* requests) {
   int done[32], left_over = count;
   while (left_over > 0) {

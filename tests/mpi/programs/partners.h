@@ -27,6 +27,8 @@ void work_unevenly(void);
 void exchange(MPI_Comm comm, const int* from, const int* to, int count, int bytes);
 /* Receives are started first, and sends block. */
 void exchange_by_send(const int* with, int count, int bytes);
+/* By MPI_Sendrecv round the ring, whose send nobody can look at. */
+void shift_up(int bytes);
 /* As often as it takes, which is another number in each step. */
 void wait_for_some(int count, MPI_Request* requests);
 void exchange_with(int other);

@@ -80,6 +80,40 @@ static void blocked(void) {
   }
 }
 
+/* Nobody has seen what sends of that size do: the first may wait for its receiver before the second goes out, which goes to
+   whom it is waited for to receive as well. */
+static void received_first(void) {
+  const int both[2] = {left, right};
+  int i;
+  say_wait(NULL, 0, &left, 1, UNCERTAIN);
+  say_wait(both, 2, &right, 1, RENDEZVOUS | UNCERTAIN);
+  for (i = 0; i < steps; ++i) {
+    work();
+    exchange_by_send(both, 2, SOME);
+  }
+}
+
+static void one_way(void) {
+  MPI_Request request;
+  int i;
+  say_wait(&left, 1, &right, 1, UNCERTAIN);
+  for (i = 0; i < steps; ++i) {
+    work();
+    MPI_Irecv(in[0], SOME, MPI_CHAR, left, 0, MPI_COMM_WORLD, &request);
+    MPI_Send(out, SOME, MPI_CHAR, right, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+static void shift(void) {
+  int i;
+  say_wait(&left, 1, &right, 1, UNCERTAIN);
+  for (i = 0; i < steps; ++i) {
+    work();
+    shift_up(SOME);
+  }
+}
+
 static void pairs(void) {
   const int first = first_of_pairs(), second = second_of_pairs();
   int i;
@@ -382,6 +416,9 @@ const struct mode of_known[] = {{"eager", eager},
                                 {"sendrecv", sendrecv},
                                 {"blocking", blocking},
                                 {"blocked", blocked},
+                                {"received-first", received_first},
+                                {"one-way", one_way},
+                                {"shift", shift},
                                 {"pairs", pairs},
                                 {"synchronous", synchronous},
                                 {"halo", halo},

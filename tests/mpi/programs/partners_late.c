@@ -22,6 +22,18 @@ static void late_eager(void) { late(FEW); }
 
 static void late_rendezvous(void) { late(MANY); }
 
+static void late_shift(int bytes) {
+  int i;
+  for (i = 0; i < steps; ++i) {
+    work_or_be_late(i);
+    shift_up(bytes);
+  }
+}
+
+static void late_shift_of_some(void) { late_shift(SOME); }
+
+static void late_shift_of_many(void) { late_shift(MANY); }
+
 static void late_blocked(void) {
   const int both[2] = {left, right};
   int i;
@@ -164,6 +176,8 @@ static void late_root(void) {
 
 const struct mode of_late[] = {{"late-pairs", late_pairs},
                                {"late-between", late_between},
+                               {"late-shift-of-some", late_shift_of_some},
+                               {"late-shift-of-many", late_shift_of_many},
                                {"late-blocked", late_blocked},
                                {"late-started", late_started},
                                {"late-asked", late_asked},

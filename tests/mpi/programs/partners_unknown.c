@@ -12,27 +12,6 @@ static void anybody_ignored(void) {
   }
 }
 
-/* If the sends wait, ranks wait for their receivers too, or one after the other. */
-static void received_first(void) {
-  const int both[2] = {left, right};
-  int i;
-  for (i = 0; i < steps; ++i) {
-    work();
-    exchange_by_send(both, 2, SOME);
-  }
-}
-
-static void one_way(void) {
-  MPI_Request request;
-  int i;
-  for (i = 0; i < steps; ++i) {
-    work();
-    MPI_Irecv(in[0], SOME, MPI_CHAR, left, 0, MPI_COMM_WORLD, &request);
-    MPI_Send(out, SOME, MPI_CHAR, right, 0, MPI_COMM_WORLD);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-  }
-}
-
 static void cancelled(void) {
   MPI_Request request;
   int i;
@@ -84,11 +63,6 @@ static void crowd(void) {
   }
 }
 
-const struct mode of_unknown[] = {{"one-way", one_way},
-                                  {"received-first", received_first},
-                                  {"anybody-ignored", anybody_ignored},
-                                  {"cancelled", cancelled},
-                                  {"two-sides", two_sides},
-                                  {"neighbours-one-way", neighbours_one_way},
-                                  {"crowd", crowd},
-                                  {NULL, NULL}};
+const struct mode of_unknown[] = {
+    {"anybody-ignored", anybody_ignored},       {"cancelled", cancelled}, {"two-sides", two_sides},
+    {"neighbours-one-way", neighbours_one_way}, {"crowd", crowd},         {NULL, NULL}};
