@@ -235,6 +235,21 @@ TEST(TurnTally, LeavesNothingUnknownOfSweepsOverAGrid) {
   }
 }
 
+/// Rank 2 receives from two others, of which one is late. The first never waits, is four steps ahead by then, and sends
+/// something for a later step shortly before the wait is over.
+TEST(TurnTally, BlamesNobodyForAMessageThatALaterWaitIsFor) {
+  MessageProgram program;
+  program.calls = {{work(), send_to(2)},
+                   {work(), send_to(2)},
+                   {receive_from(0), receive_from(1), work(), send_to(3)},
+                   {receive_from(2), work()}};
+  Dice dice(1);
+  fill_work(program, 40, 0, dice);
+  for (auto& of_step : program.work[0]) of_step[0] += Nanoseconds{100};
+  const Delay delay{.rank = 1, .step = 30, .length = Nanoseconds(std::llround(4 * kWork))};
+  expect_true_cost(program, delay, 0);
+}
+
 TEST(TurnTally, SaysWhatADelayOfAWorkerCosts) {
   Dice dice(any_seed());
   for (int trial = 0; trial < 20; ++trial) {

@@ -85,8 +85,9 @@ const TurnTally::Settled* TurnTally::before(Rank rank, Number number) const {
   return its && its->joins && number > 0 ? at(rank, number - 1) : nullptr;
 }
 
-/// The latest up to then. `of_rows`: with which a row of waits began, when something was sent.
-std::optional<TurnTally::Post> TurnTally::post_before(Rank rank, Nanoseconds time, bool of_rows) const {
+/// The latest up to then.
+std::optional<TurnTally::Post> TurnTally::post_before(Rank rank, Nanoseconds time, Posts posts) const {
+  const bool of_rows = posts != Posts::kAll;
   Course& its = *courses_[std::size_t(rank)];
   const Turn* turn = its.reader.next();
   if (turn && turn->post <= time && (turn->works || !of_rows)) return Post{rank, its.settled, turn->post};
@@ -104,20 +105,41 @@ bool TurnTally::are_known(Rank rank, const Turn& turn) const {
   return are_known;
 }
 
+/// That post, or one before it that such a wait may be for: who never waits may be some steps ahead. Rows may be numbered
+/// otherwise in the first step, or where a rank was disturbed between two calls: one step more is no sign of it.
+std::optional<TurnTally::Post> TurnTally::due(Post post, Rank rank, const Turn& wait) const {
+  const Habit* known = habit(rank, wait, post.rank);
+  const Turn* its = turn(post.rank, post.number);
+  while (known && its && its->posted_in > wait.posted_in + known->later + 1) {
+    if (post.number == 0) return std::nullopt;
+    const Settled* earlier = at(post.rank, post.number - 1);
+    earlier = earlier ? at(post.rank, earlier->first) : nullptr;
+    if (!earlier) return std::nullopt;
+    post.number = earlier->first, post.at = earlier->turn.post;
+    its = &earlier->turn;
+  }
+  return post;
+}
+
 /// The latest post of its partners while it waited; nobody: there is none.
-TurnTally::Post TurnTally::ended_by(Rank rank, const Settled& settled, bool of_rows) const {
+TurnTally::Post TurnTally::ended_by(Rank rank, const Settled& settled, Posts posts) const {
   const Turn& turn = settled.turn;
   Post last;
   const auto look_at = [&](Rank other, Rank, partners::WaitsFor what) {
     if (!course(other)) return;
-    auto post = post_before(other, turn.end, of_rows);
-    if (!post || post->at <= turn.post) post = post_before(other, turn.end + kClocksOff, of_rows);
-    if (!post || post->at <= turn.post || post->at <= last.at) return;
+    const auto is_latest = [&](const std::optional<Post>& post) {
+      return post && post->at > turn.post && post->at > last.at;
+    };
+    auto post = post_before(other, turn.end, posts);
+    if (!post || post->at <= turn.post) post = post_before(other, turn.end + kClocksOff, posts);
+    if (is_latest(post) && posts == Posts::kDue) post = due(*post, rank, turn);
+    if (!is_latest(post)) return;
     post->what = what;
     last = *post;
   };
   ground_.partners.for_each_directly(rank, turn.step, timeline_.ranks(), look_at);
-  return last;
+  const bool explains_end = posts != Posts::kDue || last.at >= turn.end - tolerance_;
+  return explains_end ? last : Post{};
 }
 
 /// A row of waits goes on as long as it is for others: who answers again has been sent something before.
@@ -146,8 +168,9 @@ void TurnTally::settle(Rank rank) {
   settled.parts.clear();
   settled.turn = *mine.reader.next();
   const bool known = are_known(rank, settled.turn);
-  settled.ended_by = known ? ended_by(rank, settled, true) : Post{};
-  if (known && settled.ended_by.rank < 0) settled.ended_by = ended_by(rank, settled, false);
+  settled.ended_by = {};
+  for (const Posts posts : {Posts::kDue, Posts::kOfRows, Posts::kAll})
+    if (known && settled.ended_by.rank < 0) settled.ended_by = ended_by(rank, settled, posts);
   join_row(mine, settled);
   explain(rank, settled);
   ++mine.settled;
@@ -168,7 +191,7 @@ void TurnTally::explain(Rank rank, Settled& settled) {
   causes.transfer += messages, causes.ended.messages += messages;
   Open open{rank, &settled, turn.waited - settled.transfer};
   if (is_ended) {
-    learn(*course(rank), settled);
+    learn(rank, settled);
     sums_.add_end(rank, late.what, counted(turn, Nanoseconds{0}, caused));
     if (follows_from(late, rank, settled))
       explain_in_time(open, late);
@@ -178,16 +201,22 @@ void TurnTally::explain(Rank rank, Settled& settled) {
   take(open, kUnknownCause, open.left, false);
 }
 
-void TurnTally::learn(Course& mine, const Settled& settled) {
+/// Null: that one has not ended such a wait yet.
+TurnTally::Habit* TurnTally::habit(Rank rank, const Turn& wait, Rank other) const {
+  auto& habits = courses_[std::size_t(rank)]->habits;
+  const auto found =
+      std::ranges::find_if(habits, [&](const Habit& each) { return each.row == wait.row && each.rank == other; });
+  return found == habits.end() ? nullptr : &*found;
+}
+
+void TurnTally::learn(Rank rank, const Settled& settled) {
   const Post& late = settled.ended_by;
   const Turn& its = *turn(late.rank, late.number);
-  const Habit habit{settled.turn.row, late.rank, its.row, its.posted_in - settled.turn.posted_in};
-  const auto known = std::ranges::find_if(
-      mine.habits, [&](const Habit& other) { return other.row == habit.row && other.rank == habit.rank; });
-  if (known == mine.habits.end())
-    mine.habits.push_back(habit);
+  const Habit now{settled.turn.row, late.rank, its.row, its.posted_in - settled.turn.posted_in};
+  if (Habit* known = habit(rank, settled.turn, late.rank))
+    *known = now;
   else
-    *known = habit;
+    course(rank)->habits.push_back(now);
 }
 
 /// Whether that wait was over only since `rank` had posted that row, or a later one.
@@ -196,10 +225,8 @@ bool TurnTally::waited_for_post(Rank waiter, const Turn& wait, Rank rank, const 
   ground_.partners.for_each_directly(waiter, wait.step, timeline_.ranks(),
                                      [&](Rank other, Rank, partners::WaitsFor) { is_for = is_for || other == rank; });
   if (!is_for) return false;
-  for (const Habit& habit : course(waiter)->habits)
-    if (habit.row == wait.row && habit.rank == rank)
-      return std::pair(wait.posted_in + habit.later, habit.its_row) >= std::pair(row.posted_in, row.row);
-  return true;
+  const Habit* known = habit(waiter, wait, rank);
+  return !known || std::pair(wait.posted_in + known->later, known->its_row) >= std::pair(row.posted_in, row.row);
 }
 
 /// Back along the waits that others ended, one after the other, as long as they are later than the rank's own post.

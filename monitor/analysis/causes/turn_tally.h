@@ -81,11 +81,21 @@ class TurnTally : public Tally {
   const Settled* at(Rank rank, Number number) const;
   const Turn* turn(Rank rank, Number number) const;
   const Settled* before(Rank rank, Number number) const;
-  std::optional<Post> post_before(Rank rank, Nanoseconds time, bool of_rows) const;
-  Post ended_by(Rank rank, const Settled& settled, bool of_rows) const;
+  /// What may have ended a wait.
+  enum class Posts {
+    /// With which a row began, but those that are two steps later than what has ended such waits before, or more: they were
+    /// for later waits. Shortly before the end.
+    kDue,
+    kOfRows,  ///< With which a row began, when something was sent.
+    kAll
+  };
+  std::optional<Post> post_before(Rank rank, Nanoseconds time, Posts posts) const;
+  Post ended_by(Rank rank, const Settled& settled, Posts posts) const;
+  std::optional<Post> due(Post post, Rank rank, const Turn& wait) const;
   bool are_known(Rank rank, const Turn& turn) const;
   static Nanoseconds own(const Turn* turn);
-  void learn(Course& course, const Settled& settled);
+  Habit* habit(Rank rank, const Turn& wait, Rank other) const;
+  void learn(Rank rank, const Settled& settled);
   bool follows_from(const Post& late, Rank rank, const Settled& settled) const;
   bool waited_for_post(Rank waiter, const Turn& wait, Rank rank, const Turn& row) const;
   bool leads_back_to(const Post& late, Rank rank, const Settled& settled) const;
