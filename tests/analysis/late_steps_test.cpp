@@ -63,6 +63,22 @@ TEST(LateSteps, AreNotHiddenByAShorterOneThatIsTooNearToTheNoise) {
   EXPECT_EQ(late[1].excess, ms(40));
 }
 
+/// The machine holds three ranks up at once, now and then: these are ten values of its noise, and not thirty.
+TEST(LateSteps, AreNotHiddenByWhatHoldsSeveralRanksUpTogether) {
+  constexpr std::array kHiccups{10.9, 5.9, 2.6, 2.4, 1.6, 1.3, 1.2, 1.0, 0.9, 0.7};
+  RingModel model = late_once(ms(60));
+  model.delays.push_back({9, 65, ms(40)});
+  model.more_work = [&](Rank rank, int step) {
+    const auto hiccup = std::size_t(step / 6);
+    const bool is_held = step % 6 == 0 && hiccup < kHiccups.size() && rank >= 15 && rank < 18;
+    return is_held ? ms(kHiccups[hiccup] + 0.01 * (rank - 15)) : ms(0);
+  };
+  const auto late = late_in(model);
+  ASSERT_THAT(late, SizeIs(2));
+  EXPECT_EQ(late[0].excess, ms(60));
+  EXPECT_EQ(late[1].excess, ms(40));
+}
+
 /// Thirty-six, thirty and twenty-three times as long as the mean of exponential noise.
 TEST(LateSteps, AreSeveralOfUnlikeLengthsInNoise) {
   constexpr int kPrograms = 20;

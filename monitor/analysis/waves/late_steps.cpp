@@ -38,6 +38,10 @@ constexpr std::uint64_t kFewestSteps = 4 * kTail;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kStepsAround = 16;
 constexpr std::size_t kFewestBeside = 3;
+/// What is so much longer at the same time has another cause.
+constexpr double kMostUnlike = 1.25;
+/// What holds ranks up at one time lies in their own parts for so much of what they are late by.
+constexpr double kMostOfIt = 0.75;
 /// Of a typical step: kinds of steps that differ by less hide no delay of some steps.
 constexpr double kContrast = 0.25;
 constexpr std::int64_t kMostSlices = 1000;
@@ -55,13 +59,26 @@ double chance(std::size_t count, std::size_t left_out, double far) {
   return choices * std::pow(1 + double(count) * far / double(kTail), -double(kTail));
 }
 
+/// How late, and at what time: those of one moment have the same.
+struct Excess {
+  double value = 0;
+  std::size_t moment = 0;
+};
+
 /// How far values lie beyond the next smaller ones: by those of `values`, descending, behind the first `left_out`, which are
 /// as far out at least as the largest of them (Epstein and Sobel, 1953, of life tests that are ended before all have failed).
-double scale_behind(std::span<const double> values, std::size_t left_out) {
-  const auto value = [&](std::size_t i) { return i < values.size() ? std::max(0.0, values[i]) : 0; };
-  const double smallest = value(left_out + kTail);
-  double sum = double(left_out) * (value(left_out) - smallest);
-  for (std::size_t i = 0; i < kTail; ++i) sum += value(left_out + i) - smallest;
+/// `of_moments`: of each moment the largest alone.
+double scale_behind(std::span<const Excess> values, std::size_t left_out, bool of_moments) {
+  std::array<Excess, kTail + 1> tail{};
+  std::size_t count = 0;
+  for (std::size_t i = left_out; i < values.size() && count < tail.size(); ++i) {
+    const auto so_far = std::span(tail).first(of_moments ? count : 0);
+    if (std::ranges::find(so_far, values[i].moment, &Excess::moment) != so_far.end()) continue;
+    tail[count++] = {std::max(0.0, values[i].value), values[i].moment};
+  }
+  const double smallest = tail[kTail].value;
+  double sum = double(left_out) * (tail[0].value - smallest);
+  for (std::size_t i = 0; i < kTail; ++i) sum += tail[i].value - smallest;
   return sum / double(kTail);
 }
 
@@ -71,20 +88,28 @@ float middle_of(std::array<float, 16> values, std::size_t count) {
   return *middle;
 }
 
-/// How many of the first of `values`, descending, are no noise. Smaller ones that are none either would hide the largest, so
-/// any number of them is left out of what tells how the noise falls off, up to the most that there may be.
-std::size_t count_extraordinary(std::span<const double> values, double least) {
+/// How many of the first of `values`, descending, are no noise, by what the others tell, or by the largest of each moment alone,
+/// if they are wrong once in `by_chance`. Smaller ones that are none either would hide the largest, so any number of them is
+/// left out of what tells how the noise falls off, up to the most that there may be.
+std::size_t count_beyond(std::span<const Excess> values, double least, bool of_moments, double by_chance) {
   std::size_t found = 0;
-  double allowed = kByChance;
+  double allowed = by_chance;
   for (std::size_t left_out = 1; left_out <= std::min(kMostFound, values.size()); ++left_out, allowed *= kForOneMore) {
-    const double next = left_out < values.size() ? std::max(0.0, values[left_out]) : 0;
-    const double scale = scale_behind(values, left_out);
+    const double next = left_out < values.size() ? std::max(0.0, values[left_out].value) : 0;
+    const double scale = scale_behind(values, left_out, of_moments);
     for (std::size_t count = left_out; count > found; --count) {
-      const double value = values[count - 1];
+      const double value = values[count - 1].value;
       if (value > least && value > next && chance(count, left_out, (value - next) / scale) < allowed) found = count;
     }
   }
   return found;
+}
+
+/// Where ranks are held up together, values of one moment are many that hardly differ, or all that are looked at: then those
+/// of moments tell more, and else the same.
+std::size_t count_extraordinary(std::span<const Excess> values, double least) {
+  return std::max(count_beyond(values, least, false, kByChance),
+                  count_beyond(values, least, true, kByChance * kForOneMore));
 }
 
 /// Of a step of which all ranks from `first` to `last`, round the ring, have done their part when it ends on `late`:
@@ -248,7 +273,7 @@ void LateSteps::rate_anew(Rank rank) {
   for (Candidates* largest : {&now_.of_work, &before_.of_work}) {
     for (Candidate& each : *largest) {
       if (each.step.rank != rank || each.is_found) continue;
-      each = {each.step, each.own - ordinary_in(rhythms_[std::size_t(rank)], each.step.step), each.own, {}};
+      each = {each.step, each.own - ordinary_in(rhythms_[std::size_t(rank)], each.step.step), each.own, each.until, {}};
       changed_ = true;
     }
     std::ranges::make_heap(*largest, larger);
@@ -278,7 +303,7 @@ void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRe
   for (std::size_t i = 0; i < records.size(); ++i) {
     const LateStep step{.rank = rank, .step = records[i].step, .begin = records[i].begin, .since = {}, .excess = {}};
     const double raw = double(owns[i]) - ordinary_in(rhythm, records[i].step), waited = seconds(courses[i].waited());
-    if (raw > 0) admit(now_.of_work, {step, raw, double(owns[i]), {}});
+    if (raw > 0) admit(now_.of_work, {step, raw, double(owns[i]), courses[i].post, {}});
     if (waited > long_wait) admit_after_wait(timeline, step, waited - double(rhythm.ordinary_wait));
   }
   now_.steps += records.size();
@@ -296,15 +321,39 @@ void LateSteps::admit_after_wait(const Timeline& timeline, LateStep late, double
   const auto course = steps::step_course(timeline, late.rank, late.step, late.begin);
   const Nanoseconds least = nanoseconds(kLeastExcess * seconds(typical_step_));
   if (course && !steps::waits_first(*timeline.lane(late.rank), *course, least) && is_after_all(true))
-    admit(now_.after_wait, {late, waited, 0, {}});
+    admit(now_.after_wait, {late, waited, 0, course->end, {}});
 }
 
 /// Their heap has the smallest of the largest in front.
 bool LateSteps::larger(const Candidate& a, const Candidate& b) { return a.raw > b.raw; }
 
+/// Ranks are held up together where somebody else has their cores, or the machine stands still.
+bool LateSteps::Candidate::is_of_moment(const Candidate& other, double late, double its_late) const {
+  if (step.rank == other.step.rank || late > kMostUnlike * its_late || its_late > kMostUnlike * late) return false;
+  const auto from = [](const Candidate& each, double by) {
+    return each.step.after_wait ? each.until - nanoseconds(by) : each.step.begin;
+  };
+  const Nanoseconds together = std::min(until, other.until) - std::max(from(*this, late), from(other, its_late));
+  return seconds(together) >= kMostOfIt * std::min(late, its_late);
+}
+
+/// Of one moment no more are kept than tell that these are no single ranks: else it would be all that is known of the noise.
+bool LateSteps::make_room_for(const Candidate& candidate, Candidates& largest) {
+  const auto is_beside = [&](const Candidate& each) { return each.is_of_moment(candidate, each.raw, candidate.raw); };
+  if (std::size_t(std::ranges::count_if(largest, is_beside)) <= kMostFound) return true;
+  auto smallest = largest.end();
+  for (auto each = largest.begin(); each != largest.end(); ++each)
+    if (is_beside(*each) && (smallest == largest.end() || each->raw < smallest->raw)) smallest = each;
+  if (candidate.raw <= smallest->raw) return false;
+  largest.erase(smallest);
+  std::ranges::make_heap(largest, larger);
+  return true;
+}
+
 void LateSteps::admit(Candidates& largest, Candidate candidate) {
+  const bool is_full = largest.size() == kCandidates;
+  if ((is_full && candidate.raw <= largest.front().raw) || !make_room_for(candidate, largest)) return;
   if (largest.size() == kCandidates) {
-    if (candidate.raw <= largest.front().raw) return;
     std::ranges::pop_heap(largest, larger);
     largest.pop_back();
   }
@@ -375,8 +424,14 @@ double LateSteps::excess_of(const Timeline& timeline, const Candidate& candidate
 /// By what is left of each, the largest first; how many of them are no noise.
 std::size_t LateSteps::sort_out(std::vector<Candidate*>& candidates, Nanoseconds typical_step) {
   std::ranges::sort(candidates, std::greater{}, [](const Candidate* each) { return *each->excess; });
-  std::vector<double> values;
-  for (const Candidate* each : candidates) values.push_back(*each->excess);
+  std::vector<Excess> values;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const double excess = *candidates[i]->excess;
+    std::size_t moment = i;
+    for (std::size_t j = i; j-- > 0 && moment == i && values[j].value <= kMostUnlike * excess;)
+      if (candidates[i]->is_of_moment(*candidates[j], excess, values[j].value)) moment = values[j].moment;
+    values.push_back({excess, moment});
+  }
   return count_extraordinary(values, kLeastExcess * seconds(typical_step));
 }
 

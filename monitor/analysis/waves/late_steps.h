@@ -34,9 +34,10 @@ struct LateStep {
 /// of sharing memory bandwidth is taken off (contention.h). What is left is the noise of all ranks. Its largest values in
 /// the latest steps are taken to fall off exponentially, as those of exponential and gamma noise do and bounded noise does
 /// faster, so that what lies far beyond them is found, one in ten thousand times by chance, be it one or several of unlike
-/// lengths. Who goes on after its waiting is later than it had to be by what passed since the last of all ranks had done
-/// its part of the step, if it waited half a step longer than it does. What comes oftener than four times in those steps is
-/// noise, however long it lasts.
+/// lengths; so is what lies far beyond the largest of each moment, as where the machine holds several ranks up together.
+/// Who goes on after its waiting is later than it had to be by what passed since the last of all ranks had done its part of
+/// the step, if it waited half a step longer than it does. What comes oftener than four times in those steps is noise,
+/// however long it lasts.
 /// Owned by whoever looks at a session again and again, always the same one; one thread.
 class LateSteps {
  public:
@@ -68,13 +69,17 @@ class LateSteps {
   };
   struct Candidate {
     LateStep step;
-    double raw = 0;  ///< Seconds above the rank's ordinary, when it was read.
-    double own = 0;  ///< Of work: seconds of its own part.
+    double raw = 0;       ///< Seconds above the rank's ordinary, when it was read.
+    double own = 0;       ///< Of work: seconds of its own part.
+    Nanoseconds until{};  ///< When it had done its part, or went on.
     /// The same by what is known of all ranks, once it has been looked up; nothing: not yet.
     std::optional<double> excess;
     bool shared = false;        ///< Contention has been taken off.
     bool is_uncertain = false;  ///< By the model of contention, which tells no better.
     bool is_found = false;
+
+    /// Both held up at once, and alike; by what is left of each, seconds.
+    bool is_of_moment(const Candidate& other, double late, double its_late) const;
   };
   using Candidates = std::vector<Candidate>;
   /// The largest of 128 steps of each rank, not sorted.
@@ -92,6 +97,7 @@ class LateSteps {
   static double ordinary_in(const Rhythm& rhythm, wire::Step step);
   static bool larger(const Candidate& a, const Candidate& b);
   void admit(Candidates& largest, Candidate candidate);
+  static bool make_room_for(const Candidate& candidate, Candidates& largest);
   void admit_after_wait(const timeline::Timeline& timeline, LateStep late, double waited);
   void begin_epoch_if_due();
   double announced(Rank rank, Nanoseconds from, Nanoseconds to) const;
