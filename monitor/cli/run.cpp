@@ -250,7 +250,10 @@ int run(const RunOptions& options) {
   let_go_of(STDIN_FILENO);
   if (options.headless && !options.json && !report_is_theirs) let_go_of(STDOUT_FILENO);
   process::let_go_of(handed_down);
-  return options.headless ? run_headless(options, program, signals) : run_on_screen(options, program, signals);
+  const int code =
+      options.headless ? run_headless(options, program, signals) : run_on_screen(options, program, signals);
+  if (program.ended_by() != 0) process::end_by(program.ended_by());
+  return code;
 }
 
 }  // namespace idlewave::cli

@@ -395,7 +395,7 @@ void Host::look_after_program() {
   if (program_->exit_code() && !ended_at_) {
     ended_at_ = now();
     record_.code = program_->exit_code();
-    starter_.say(fmt::format("{}{}", message::kCode, *record_.code));  // Who collected it is the only one who knows.
+    starter_.say(fmt::format("{}{}", message::kCode, *program_->wait_status()));  // Who collected it alone knows.
     last_agent_ = agent_here(session_.name());
     if (last_agent_) say_program_has_ended(*last_agent_);
     if (far_nodes_) far_nodes_->finish();
@@ -458,7 +458,7 @@ void Host::finish() {
   describe(true);
   if (kept_output_ && starter_is_gone_) kept_output_->leave_copy(session_.name());
   // Before those who watch have taken the rest: one of them may be stopped, and the starter has no part in that.
-  starter_.say(fmt::format("{}{} {}", message::kEnded, *record_.code, (*ended_at_ - started_at_).count()));
+  starter_.say(fmt::format("{}{} {}", message::kEnded, *program_->wait_status(), (*ended_at_ - started_at_).count()));
   view_->finish(options_.starter_looks && !starter_is_gone_ ? kPatienceForStarter : Nanoseconds(0));
   if (far_view_) far_view_->finish(Nanoseconds(0));
   see_agent_off();

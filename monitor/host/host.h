@@ -45,8 +45,8 @@ inline constexpr const char* kReady = "ready ";      ///< Host: the program runs
 inline constexpr const char* kRefused = "refused ";  ///< Host: nothing runs. Exit code and reason.
 inline constexpr const char* kFailure = "failure ";  ///< Host: something of ours failed; the program did not.
 inline constexpr const char* kNote = "note ";        ///< Host: for the user, at the end.
-inline constexpr const char* kCode = "code ";        ///< Host: the program has ended. Its exit code.
-inline constexpr const char* kEnded = "ended ";      ///< Host: all is over. The program's exit code.
+inline constexpr const char* kCode = "code ";        ///< Host: the program has ended. Its wait status.
+inline constexpr const char* kEnded = "ended ";      ///< Host: all is over. The program's wait status.
 inline constexpr const char* kSignal = "signal ";    ///< Starter: for the program. Its number.
 inline constexpr const char* kEnd = "end";           ///< Starter: end the program and all that it has started.
 }  // namespace message

@@ -103,17 +103,25 @@ std::string HostedProgram::view_endpoint() const {
   return wire::session_path(session_.c_str(), folder) ? fmt::format("ipc://{}/view.sock", folder) : std::string();
 }
 
+std::optional<int> HostedProgram::exit_code() const {
+  return wait_status_ ? std::optional(process::exit_code_from(*wait_status_)) : std::nullopt;
+}
+
+int HostedProgram::ended_by() const {
+  return !is_ended_here_ && wait_status_ && WIFSIGNALED(*wait_status_) ? WTERMSIG(*wait_status_) : 0;
+}
+
 void HostedProgram::listen() {
   // Of a process that is killed the threads end one by one, and its end of the channel with the last of them.
   const bool host_is_dead = wire::process_start_time(host_) == 0;
   while (const auto message = channel_.hear()) {
-    if (const auto code = after(*message, message::kEnded)) {
+    if (const auto status = after(*message, message::kEnded)) {
       char* end = nullptr;
-      exit_code_ = int(std::strtol(code->c_str(), &end, 10));
+      wait_status_ = int(std::strtol(status->c_str(), &end, 10));
       lived_ = wire::Nanoseconds(std::strtoll(end, nullptr, 10));
       host_said_all_ = true;
     }
-    if (const auto code = after(*message, message::kCode)) program_code_ = std::atoi(code->c_str());
+    if (const auto status = after(*message, message::kCode)) program_status_ = std::atoi(status->c_str());
     if (const auto note = after(*message, message::kNote)) notes_.push_back(*note);
     if (const auto failure = after(*message, message::kFailure)) failures_.push_back(*failure);
   }
@@ -124,12 +132,13 @@ void HostedProgram::listen() {
 /// It is ours now, unless the host had collected it already.
 void HostedProgram::collect_what_the_host_left() {
   collect();
-  if (!exit_code_ && wire::process_start_time(program_) == 0) exit_code_ = program_code_.value_or(kOwnFailure);
+  if (!wait_status_ && wire::process_start_time(program_) == 0)
+    wait_status_ = program_status_.value_or(W_EXITCODE(kOwnFailure, 0));
 }
 
 void HostedProgram::collected(pid_t pid, int wait_status) {
   host_is_gone_ = host_is_gone_ || pid == host_;
-  if (pid == program_) exit_code_ = process::exit_code_from(wait_status);
+  if (pid == program_) wait_status_ = wait_status;
 }
 
 void HostedProgram::collect() {
@@ -151,7 +160,7 @@ void HostedProgram::wake_host() const {
 }
 
 void HostedProgram::look_after_host() {
-  if (exit_code_ || wire::process_start_time(program_) != 0) return;
+  if (wait_status_ || wire::process_start_time(program_) != 0) return;
   wake_host();
 }
 
@@ -164,6 +173,7 @@ void HostedProgram::pass_on(int signal) {
 
 void HostedProgram::end() {
   if (has_ended()) return;
+  is_ended_here_ = true;
   wake_host();
   if (channel_.say(message::kEnd)) return;
   kill(-program_, SIGTERM);
@@ -188,7 +198,7 @@ std::vector<std::string> HostedProgram::last_words() const {
 }
 
 int HostedProgram::code_to_pass_on() const {
-  const int code = exit_code_.value_or(kOwnFailure);
+  const int code = exit_code().value_or(kOwnFailure);
   return code == 0 && (host_was_killed_ || !failures_.empty()) ? kOwnFailure : code;
 }
 

@@ -38,9 +38,11 @@ class HostedProgram {
   void collect();  ///< Those that have ended until now.
 
   /// The program has ended, and its agents may still tell of it.
-  bool has_ended() const { return program_code_.has_value() || exit_code_.has_value(); }
+  bool has_ended() const { return program_status_.has_value() || wait_status_.has_value(); }
   /// All is over: the exit code to pass on.
-  std::optional<int> exit_code() const { return exit_code_; }
+  std::optional<int> exit_code() const;
+  /// Then: the signal that ended it; 0 if none has, or it was that of end().
+  int ended_by() const;
   /// Then: from its start to its end; 0 if the host was killed.
   wire::Nanoseconds lived() const { return lived_; }
   bool host_was_killed() const { return host_was_killed_; }
@@ -79,10 +81,11 @@ class HostedProgram {
   int output_fd_ = -1;  ///< To read what was kept; -1: nothing is.
   std::vector<std::string> notes_;
   std::vector<std::string> failures_;
-  std::optional<int> program_code_;  ///< As soon as the host knows it.
-  std::optional<int> exit_code_;
+  std::optional<int> program_status_;  ///< As waitpid() tells it, as soon as the host knows.
+  std::optional<int> wait_status_;
   wire::Nanoseconds lived_{};
   bool host_said_all_ = false;
+  bool is_ended_here_ = false;
   bool host_was_killed_ = false;
 };
 

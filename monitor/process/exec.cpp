@@ -1,6 +1,7 @@
 #include "monitor/process/exec.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,12 +10,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
+#include "monitor/process/sent_signals.h"
 #include "probe/signals/stop_signals.h"
 
 namespace idlewave::process {
@@ -140,6 +143,14 @@ int failure_reported(int fd) {
 
 int exit_code_from(int wait_status) {
   return WIFSIGNALED(wait_status) ? signals::exit_code_of(WTERMSIG(wait_status)) : WEXITSTATUS(wait_status);
+}
+
+void end_by(int signal) {
+  std::fflush(nullptr);
+  ::prctl(PR_SET_DUMPABLE, 0);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+  let_act(signal);
 }
 
 }  // namespace idlewave::process

@@ -45,4 +45,8 @@ int failure_reported(int fd);
 /// From a wait status: the code, or 128 + signal as shells say it.
 int exit_code_from(int wait_status);
 
+/// Ends us as a child has ended: by `signal`, but without a core of ours. A shell ends its script with who ends by Ctrl-C, and not
+/// with who exits by 130. Comes back where the kernel does not let us, as process 1 of a container.
+void end_by(int signal);
+
 }  // namespace idlewave::process

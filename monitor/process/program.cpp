@@ -75,10 +75,15 @@ std::variant<Program, Program::NotStarted> Program::start(const std::vector<std:
   return not_started(failure);
 }
 
-std::optional<int> Program::exit_code() {
+std::optional<int> Program::wait_status() {
   int status = 0;
-  if (!exit_code_ && ::waitpid(pid_, &status, WNOHANG) == pid_) exit_code_ = exit_code_from(status);
-  return exit_code_;
+  if (!wait_status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) wait_status_ = status;
+  return wait_status_;
+}
+
+std::optional<int> Program::exit_code() {
+  const std::optional<int> status = wait_status();
+  return status ? std::optional(exit_code_from(*status)) : std::nullopt;
 }
 
 }  // namespace idlewave::process

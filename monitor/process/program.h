@@ -33,6 +33,8 @@ class Program {
   static std::variant<Program, NotStarted> start(const std::vector<std::string>& argv, const ProgramOptions& options);
 
   pid_t pid() const { return pid_; }  ///< Also the number of its group, where it has one.
+  /// As waitpid() tells it; nothing while it runs.
+  std::optional<int> wait_status();
   /// Exit code, 128 + signal if one has ended it, nothing while it runs.
   std::optional<int> exit_code();
 
@@ -40,7 +42,7 @@ class Program {
   explicit Program(pid_t pid) : pid_(pid) {}
 
   pid_t pid_;
-  std::optional<int> exit_code_;
+  std::optional<int> wait_status_;
 };
 
 }  // namespace idlewave::process

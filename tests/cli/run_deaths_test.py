@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -34,7 +35,7 @@ class Deaths(RunCase):
             run.send_signal(number)
             self.assertEqual(int(run.stdout.readline()), number)
         run.send_signal(signal.SIGTERM)
-        self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
+        self.assertEqual(run.wait(timeout=PATIENCE), -signal.SIGTERM)
 
     def test_a_stop_in_a_group_that_nobody_can_continue_stops_nobody(self):
         takes_it = "import signal, sys; signal.signal(signal.SIGTSTP, lambda *_: sys.exit(9)); print('ready', flush=True); signal.pause()"
@@ -55,6 +56,25 @@ class Deaths(RunCase):
         run.send_signal(signal.SIGCONT)
         run.communicate(b"on\n", timeout=PATIENCE)
         self.assertEqual(run.returncode, 9)
+
+    def test_it_ends_by_the_signal_that_ended_the_program_and_leaves_no_core(self):
+        def allow_cores():
+            resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
+
+        for number in (signal.SIGINT, signal.SIGKILL, signal.SIGSEGV, signal.SIGPIPE, signal.SIGRTMAX):
+            code, out, err = self.shell(f"ulimit -S -c 0; echo out; kill -{int(number)} $$", preexec_fn=allow_cores)
+            self.assertEqual((code, out), (-number, b"out\n"), err)
+        self.assertEqual(list(self.path.glob("core*")), [])
+
+    def test_a_script_ends_with_the_program_that_ctrl_c_has_ended(self):
+        run = subprocess.Popen(["bash", "-c", f"for i in 1 2; do {BIN}/idlewave run --headless -- sh -c 'echo ready; sleep 60'; done"],
+                               env=self.environment, cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(run.kill)
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        os.killpg(run.pid, signal.SIGINT)
+        self.assertEqual(run.communicate(timeout=PATIENCE)[0], b"")
+        self.assertEqual(run.returncode, -signal.SIGINT)
 
     def test_a_hangup_that_was_ignored_as_by_nohup_ends_nobody(self):
         run = self.start("--", "sh", "-c", "echo ready; sleep 0.5; exit 9", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -250,7 +270,7 @@ class Deaths(RunCase):
             with self.subTest(round=round, seed=seed):
                 self.assertTrue(eventually(lambda: not self.processes()))
                 # The program has the host's name until it is itself, and may be killed with it.
-                self.assertIn(code, (4,) if result.exists() else (OWN_FAILURE, 128 + signal.SIGKILL))
+                self.assertIn(code, (4,) if result.exists() else (OWN_FAILURE, -signal.SIGKILL))
         subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)  # sweeps
 
     def test_a_program_that_has_ended_is_not_said_to_go_on(self):

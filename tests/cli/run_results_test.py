@@ -35,7 +35,7 @@ class Results(RunCase):
                 truth = subprocess.run(["sh", "-c", script], input=input, capture_output=True, cwd=alone,
                                        env={**without, "IDLEWAVE_DISABLE": "1"}, timeout=PATIENCE)
                 code, out, err = self.shell(script, "--size", "40x5", input=input, cwd=watched)
-                self.assertEqual(code, truth.returncode if truth.returncode >= 0 else 128 - truth.returncode)
+                self.assertEqual(code, truth.returncode)
                 self.assertEqual(out, truth.stdout)
                 self.assertTrue(err.startswith(truth.stderr), err)
                 self.assertEqual({p.name: p.read_bytes() for p in watched.iterdir()}, {p.name: p.read_bytes() for p in alone.iterdir()})

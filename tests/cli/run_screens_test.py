@@ -84,7 +84,7 @@ class Screens(RunCase):
             time.sleep(0.5)
             self.assertIsNone(run.poll())
             run.send_signal(signal.SIGTERM)
-            self.assertEqual(run.wait(timeout=PATIENCE), 143)
+            self.assertEqual(run.wait(timeout=PATIENCE), -signal.SIGTERM)
             said = run.stderr.read()
             self.assertIn(b"signal 15", said)
             self.assertNotIn(b"goes on", said, "the screen has ended")
@@ -102,6 +102,17 @@ class Screens(RunCase):
                 self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGHUP)
                 self.assertTrue(eventually(result.exists))
                 self.assertTrue(eventually(lambda: not self.processes()))
+
+    def test_who_ends_the_program_by_a_key_is_told_its_exit_code(self):
+        """And not, by his shell, that somebody has killed it."""
+        run, other = self.on_terminal("exec $REPORTER 100")
+        shown = b""
+        while b"LIVE" not in shown:
+            shown += os.read(other, 65536)
+        threading.Thread(target=self.read_all, args=(other,), daemon=True).start()
+        self.addCleanup(os.close, other)
+        os.write(other, b"qy")
+        self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM, run.stderr.read())
 
     def test_signals_that_are_not_the_screen_s_reach_the_program_behind_it(self):
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGRTMIN):

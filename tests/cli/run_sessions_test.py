@@ -108,7 +108,7 @@ class Sessions(RunCase):
                                         env=self.environment, capture_output=True)
         self.assertTrue(eventually(lambda: inject().returncode == 0))
         run.send_signal(signal.SIGTERM)
-        self.assertEqual(run.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
+        self.assertEqual(run.wait(timeout=PATIENCE), -signal.SIGTERM)
         self.assertTrue(eventually(lambda: not self.processes("cli_reporter")))
 
     def test_noise_ends_with_the_screen_that_ordered_it_and_that_of_a_script_stands(self):

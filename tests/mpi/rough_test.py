@@ -52,7 +52,7 @@ class Rough(AnyProgram):
         if code is not None:
             self.assertEqual(its_code, code, alone.stderr)
         done, report = self.watch(command, OWN_FILES=str(watched_files), **options)
-        self.assertEqual((done.returncode, self.output(done)), (its_code, self.output(alone)), done.stderr)
+        self.assertEqual((done.returncode, self.output(done)), (alone.returncode, self.output(alone)), done.stderr)
         self.assertEqual(self.contents(watched_files), self.contents(alone_files))
         said = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("idlewave: ")]
         print(*said, sep="\n", file=sys.stderr)
