@@ -9,13 +9,13 @@
 namespace idlewave::process {
 
 bool is_passed_on(int signal) {
-  constexpr std::array kOurs = {SIGKILL, SIGSTOP, SIGCHLD, SIGPIPE, SIGTTIN, SIGTTOU};
+  constexpr std::array kOurs = {SIGKILL, SIGSTOP, SIGCHLD, SIGTTIN, SIGTTOU};
   return std::ranges::find(kOurs, signal) == kOurs.end() && (signal < 32 || signal >= SIGRTMIN);
 }
 
 bool is_by_somebody(int signal, int code, int sender) {
-  const bool is_of_limits = signal == SIGXFSZ || signal == SIGXCPU;
-  return !is_of_limits || (code == SI_USER && sender != getpid());
+  const bool may_be_our_own = signal == SIGXFSZ || signal == SIGXCPU || signal == SIGPIPE;
+  return !may_be_our_own || (code == SI_USER && sender != getpid());
 }
 
 void let_act(int signal) {

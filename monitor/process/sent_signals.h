@@ -7,7 +7,7 @@ namespace idlewave::process {
 /// keeps two for itself.
 bool is_passed_on(int signal);
 
-/// Somebody sent it, and not the kernel for a limit that we have come to. `code` and `sender` as in siginfo_t.
+/// Somebody sent it, and not the kernel for a limit that we have come to, or a reader who has gone. `code` and `sender` as in siginfo_t.
 bool is_by_somebody(int signal, int code, int sender);
 
 /// A signal that is blocked and has come acts now: one that stops us does, and here we go on. In a group that nobody can continue the

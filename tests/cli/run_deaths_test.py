@@ -25,8 +25,8 @@ class Deaths(RunCase):
             self.assertEqual((run.returncode, out), (9, b"got\n"), err)
 
     def test_any_signal_reaches_the_program(self):
-        numbers = [signal.SIGALRM, signal.SIGXCPU, signal.SIGIO, signal.SIGPWR, signal.SIGWINCH, signal.SIGABRT, signal.SIGRTMIN,
-                   signal.SIGRTMAX]
+        numbers = [signal.SIGALRM, signal.SIGXCPU, signal.SIGPIPE, signal.SIGIO, signal.SIGPWR, signal.SIGWINCH, signal.SIGABRT,
+                   signal.SIGRTMIN, signal.SIGRTMAX]
         catch = "import signal, sys, time\nfor n in sys.argv[1:]: signal.signal(int(n), lambda got, _: print(got, flush=True))\n" \
                 "print('ready', flush=True)\nwhile True: signal.pause()"
         run = self.start("--", sys.executable, "-c", catch, *(str(int(number)) for number in numbers))
