@@ -426,6 +426,12 @@ class Libraries(Rough):
         self.check_sums(report, {"MPI_Barrier": 2 * (STEPS + 1), "MPI_Comm_dup": 2})
         self.assertEqual((said, report["complete"]), ([], True))
 
+    @each_mpi
+    def test_functions_of_the_programs_own_by_names_of_the_c_library(self, mpi):
+        said, report = self.both([*self.launcher(mpi), self.program(f"own_names.{mpi}"), str(STEPS)])
+        self.check_sums(report, {"MPI_Sendrecv": 2 * STEPS})
+        self.assertEqual((said, report["complete"]), ([], True))
+
 
 class Agents(Rough):
     @each_mpi
