@@ -24,6 +24,7 @@
 #include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
 #include "probe/signals/stop_signals.h"
+#include "probe/wire/agent_record.h"
 #include "probe/wire/session_files.h"
 #include "probe/wire/session_sweep.h"
 
@@ -235,6 +236,10 @@ wire::Status try_report(const std::string& path) {
 int run(const RunOptions& options) {
   if (!options.headless && !options.selftest && !isatty(STDOUT_FILENO))
     return fail("standard output is not a terminal: start it in one, or use --headless", 2);
+  if (wire::process_start_time(getpid()) == 0)
+    return fail(
+        "/proc tells nothing of processes, and nobody can say which of them live: mount it (mount -t proc proc /proc)",
+        2);
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);

@@ -236,6 +236,15 @@ class Results(RunCase):
             self.assertEqual(code, 2, err)
             self.assertFalse((self.path / "started").exists())
 
+    def test_nothing_is_started_where_proc_tells_nothing_of_processes(self):
+        hidden = ["unshare", "--mount", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"]
+        if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no right to take /proc away")
+        done = subprocess.run([*hidden, BIN / "idlewave", "run", "--headless", "--", "touch", "started"], env=self.environment,
+                              cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
+        self.assertFalse((self.path / "started").exists())
+
     def test_the_help_names_the_exit_code_of_our_own_failures(self):
         self.assertIn("125", subprocess.run([BIN / "idlewave", "run", "--help"], capture_output=True, text=True).stdout)
 
