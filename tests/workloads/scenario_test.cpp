@@ -380,6 +380,16 @@ title = "T"
 summary = "S"
 )";
 
+TEST(Scenario, NamesAllThatATableMayHaveBesideAKeyThatIsNotKnown) {
+  EXPECT_EQ(complaint(with("topology = \"chain\"", "collectiv = \"allreduce\"")),
+            "test.toml:13: communication.collectiv: is not known here; known: topology, distances, protocol, wait, "
+            "message_size, time, L, o, g, G, O, S, collective, algorithm, mode, root");
+  EXPECT_EQ(
+      complaint(kGood + "[lesson]\ntitle = \"T\"\nsummary = \"S\"\n[[lesson.page]]\ntext = \"t\"\nhold = \"1 s\"\n"),
+      "test.toml:38: lesson.page.hold: is not known here; known: text, after, premise, premise_sockets, ask, do, "
+      "until, check, say");
+}
+
 TEST(PlayedProgram, IsReadWithItsArguments) {
   const auto lesson = parse_lesson(kPlayed, "l.toml");
   ASSERT_TRUE(lesson) << lesson.error().message;

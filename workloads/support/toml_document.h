@@ -41,7 +41,8 @@ class Section {
 
   /// The node of that key, which is known from now on; null if the table has none.
   const toml::node* find(std::string_view key);
-  bool has(std::string_view key) const { return table_.contains(key); }
+  /// Whether it has that key, which is known from now on.
+  bool has(std::string_view key) { return find(key) != nullptr; }
 
   /// A table inside this one; an absent one reads as an empty one.
   Section table(std::string_view key);
