@@ -76,10 +76,11 @@ void require_no_screen(const WatchOptions& options) {
   if (options.json && !options.headless) arguments::refuse("--json", "goes with --headless");
 }
 
-void add_key(CommandLine& app, std::string& key) {
-  app.add("--key", key, "Key file of the session, for an endpoint over tcp: key.operator, or key.viewer to look on")
-      .type_name("FILE");
+void add_key(CommandLine& app, std::string& key, const std::string& which) {
+  app.add("--key", key, "Key file of the session, for an endpoint over tcp: " + which).type_name("FILE");
 }
+
+constexpr const char* kToWatchOrLookOn = "key.operator, or key.viewer to look on";
 
 void add_over(CommandLine& app, std::string& over) {
   app.add(
@@ -218,7 +219,7 @@ void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
   verb.add(
       "endpoint", o.endpoint,
       "Its name, if it runs on this node or has said in your home where it runs, or an endpoint; nothing: list them");
-  add_key(verb, o.key);
+  add_key(verb, o.key, kToWatchOrLookOn);
   add_over(verb, o.over);
   verb.add_flag("--view", o.view_only, "As a spectator, who can't inject");
   add_headless(verb, o);
@@ -237,7 +238,7 @@ void add_carry(CommandLine& app, CarryOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("carry");
   verb.add("session", o.session, "Name or endpoint; may be left out if only one runs on this node")
       .type_name("SESSION");
-  add_key(verb, o.key);
+  add_key(verb, o.key, kToWatchOrLookOn);
   verb.add_flag("--view", o.view_only, "Whoever is at the other end may only look on");
   verb.add_flag("--agents", o.agents, "").hide();
   verb.add("--dir", o.directory, "").hide();
@@ -329,7 +330,7 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
   CommandLine verb = app.verb("inject");
   verb.add("--session", o.session, "Name or endpoint; may be left out if only one runs on this node")
       .type_name("SESSION");
-  add_key(verb, o.key);
+  add_key(verb, o.key, "key.operator");
   add_over(verb, o.over);
   add_word(verb, "--ranks", "RANKS", "Ranks, as in 5 or 0-9,20", ranks_in,
            [&words](std::vector<Rank> ranks) { words.ranks = std::move(ranks); });
@@ -346,7 +347,8 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
   add_word(verb, "--noise", "KIND",
            "Noise from now on: exp:0.5ms, periodic:2.5ms@10Hz or trace:FILE; all ranks unless --ranks is given",
            read_order_of_noise, [&words](wire::NoiseOrder noise) { words.noise = std::move(noise); });
-  verb.add_flag("--clear", words.clear, "End all noise and all delays, and let go of ranks that are held now");
+  verb.add_flag("--clear", words.clear,
+                "End noise and delays, and let go of ranks that are held now; all ranks unless --ranks is given");
   verb.then([&] {
     o.command = command_of(words);
     parsed = [&o] { return inject(o); };
