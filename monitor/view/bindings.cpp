@@ -30,7 +30,7 @@ bool may_leave(const SessionInfo& session) { return session.can_detach; }
 
 std::vector<Binding> keys_and_mouse() {
   return {
-      {keys_of(U"q"), "q", "quit, end what was started", "quit", actions::quit},
+      {keys_of(U"q"), "q", "quit, end what this started", "quit", actions::quit},
       {keys_of(U"d"), "d", "leave; the program goes on", "", actions::detach, may_leave},
       {keys_of(U"?"), "?", "this help", "help", actions::help},
       {keys_of(U"i"), "i", "delay the rank at the cursor", "inject", actions::inject, may_hold},
