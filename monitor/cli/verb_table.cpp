@@ -23,7 +23,7 @@ std::span<const Verb> verb_table() {
       Verb{"theory", "Work out a formula of the papers, with their figures or yours"},
       Verb{"calibrate", "Measure memory bandwidth over the number of cores, and where it saturates"},
       Verb{"doctor", "What works here, what does not, and how to mend it"},
-      Verb{"agent", "Collect what the ranks of a node report; they start it themselves"},
+      Verb{"agent", "Collect what the ranks of a node report; started when the first of them begins"},
   };
   return kTable;
 }

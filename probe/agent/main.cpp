@@ -185,7 +185,8 @@ int parse(CommandLine& app, int argc, char** argv, Arguments& arguments) {
 int main(int argc, char** argv) try {
   Arguments arguments;
   CommandLine app(
-      "Collects the events of one node's ranks and streams them to monitors; usually started by the first rank.",
+      "Collects the events of one node's ranks and streams them to monitors; usually started when the first rank "
+      "begins.",
       "idlewave-agent");
   if (const int code = parse(app, argc, argv, arguments); code >= 0) return code;
   arguments.options.bandwidth.likwid_reader = beside_this_program("idlewave-likwid-reader");

@@ -35,7 +35,7 @@ typedef enum idlewave_phase {
   IDLEWAVE_DELAY = 4        /* held on purpose, e.g. a delay from the program's own command line */
 } idlewave_phase;
 
-/* Joins the session named by IDLEWAVE_SESSION as `rank` of `size`; the first rank on a node starts the node's agent.
+/* Joins the session named by IDLEWAVE_SESSION as `rank` of `size`; the first rank on a node has its agent started.
  * Takes milliseconds; at most 5 s when an agent does not answer, and then the probe stays off. Returns 1 if the rank now
  * reports, else 0. Call it once, after MPI_Init; a second call does nothing. */
 int idlewave_start(int rank, int size);
