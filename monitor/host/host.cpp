@@ -176,7 +176,7 @@ class Host {
   Clock::time_point began_ = Clock::now();
   Nanoseconds started_at_{};
   std::optional<Nanoseconds> ended_at_;          ///< The program.
-  std::optional<wire::AgentRecord> last_agent_;  ///< That was here when it ended.
+  std::optional<wire::AgentRecord> last_agent_;  ///< That was here when it ended, or came then.
   std::optional<Nanoseconds> end_asked_at_;
   std::optional<KeptOutput> kept_output_;  ///< None: the program has its own terminal, or --output.
   std::string refused_recording_;          ///< Why the last one that was asked for did not begin.
@@ -396,9 +396,11 @@ void Host::look_after_program() {
     ended_at_ = now();
     record_.code = program_->exit_code();
     starter_.say(fmt::format("{}{}", message::kCode, *program_->wait_status()));  // Who collected it alone knows.
+    if (far_nodes_) far_nodes_->finish();
+  }
+  if (ended_at_ && !last_agent_) {  // One that was about to begin may be known later only.
     last_agent_ = agent_here(session_.name());
     if (last_agent_) say_program_has_ended(*last_agent_);
-    if (far_nodes_) far_nodes_->finish();
   }
   // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that
   // is over.
