@@ -211,11 +211,14 @@ TEST(SendWaits, AreNotMistakenWhereMessagesTakeLongerThanMostAreLate) {
   }
 }
 
-TEST(SendWaits, AreNotToldWhereNobodyIsLate) {
+/// By nothing but the noise: ranks whose sends do not wait drift apart by it, and so may some day be as far apart as tells it.
+TEST(SendWaits, AreNotMistakenWhereNobodyIsLate) {
   const unsigned seed = any_seed();
   for (const bool wait : {true, false}) {
     const Exchange exchange{.targets = {1}, .waits = [=](Rank, Rank, int) { return wait; }, .seed = seed, .late = 0};
-    EXPECT_THAT(told_of(exchange), testing::IsEmpty()) << "seed " << seed;
+    const auto told = told_of(exchange);
+    EXPECT_TRUE(told.empty() || (!wait && told == std::map<partners::SendKind, bool>{{{1, false}, false}}))
+        << "seed " << seed << (wait ? ", they wait" : ", they do not");
   }
 }
 
