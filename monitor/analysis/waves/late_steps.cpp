@@ -32,8 +32,8 @@ constexpr std::size_t kMostFound = 4;
 /// The values that tell how the noise falls off.
 constexpr std::size_t kTail = 16;
 /// How likely something may be found where there is noise alone, with one value left out of what tells how the noise falls
-/// off; with each one more a third of that. One in ten thousand in sum.
-constexpr double kByChance = 6e-5, kForOneMore = 1.0 / 3;
+/// off; with each one more a third of that. One in ten thousand in sum; and a third of that by moments.
+constexpr double kByChance = 6e-5, kByChanceOfMoments = kByChance / 3, kForOneMore = 1.0 / 3;
 constexpr std::uint64_t kFewestSteps = 4 * kTail;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kStepsAround = 16;
@@ -88,9 +88,9 @@ float middle_of(std::array<float, 16> values, std::size_t count) {
   return *middle;
 }
 
-/// How many of the first of `values`, descending, are no noise, by what the others tell, or by the largest of each moment alone,
-/// if they are wrong once in `by_chance`. Smaller ones that are none either would hide the largest, so any number of them is
-/// left out of what tells how the noise falls off, up to the most that there may be.
+/// How many of the first of `values`, descending, are no noise, by what the others tell, or by the largest of each moment
+/// alone. Smaller ones that are none either would hide the largest, so any number of them is left out of what tells how the
+/// noise falls off, up to the most that there may be. `by_chance`: how likely something may be found in noise alone.
 std::size_t count_beyond(std::span<const Excess> values, double least, bool of_moments, double by_chance) {
   std::size_t found = 0;
   double allowed = by_chance;
@@ -108,8 +108,7 @@ std::size_t count_beyond(std::span<const Excess> values, double least, bool of_m
 /// Where ranks are held up together, values of one moment are many that hardly differ, or all that are looked at: then those
 /// of moments tell more, and else the same.
 std::size_t count_extraordinary(std::span<const Excess> values, double least) {
-  return std::max(count_beyond(values, least, false, kByChance),
-                  count_beyond(values, least, true, kByChance * kForOneMore));
+  return std::max(count_beyond(values, least, false, kByChance), count_beyond(values, least, true, kByChanceOfMoments));
 }
 
 /// Of a step of which all ranks from `first` to `last`, round the ring, have done their part when it ends on `late`:

@@ -34,7 +34,8 @@ struct LateStep {
 /// of sharing memory bandwidth is taken off (contention.h). What is left is the noise of all ranks. Its largest values in
 /// the latest steps are taken to fall off exponentially, as those of exponential and gamma noise do and bounded noise does
 /// faster, so that what lies far beyond them is found, one in ten thousand times by chance, be it one or several of unlike
-/// lengths; so is what lies far beyond the largest of each moment, as where the machine holds several ranks up together.
+/// lengths; and, a third as likely by chance, what lies far beyond the largest of each moment alone, as where the machine holds
+/// several ranks up together.
 /// Who goes on after its waiting is later than it had to be by what passed since the last of all ranks had done its part of
 /// the step, if it waited half a step longer than it does. What comes oftener than four times in those steps is noise,
 /// however long it lasts.
