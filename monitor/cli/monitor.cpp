@@ -14,8 +14,8 @@
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/provenance.h"
-#include "monitor/view/forms.h"
-#include "monitor/view/time_window.h"
+#include "monitor/view/keys/forms.h"
+#include "monitor/view/layout/time_window.h"
 
 namespace idlewave::cli {
 namespace {
@@ -204,7 +204,7 @@ void Monitor::learn_ghost() {
 
 void Monitor::look_for_ghost() {
   if (!state_.ghost) return;
-  if (const auto window = view::ghost_window(state_, model(), size_, look_)) observer_->look_for_ghost(*window);
+  if (const auto window = view::screen::ghost_window(state_, model(), size_, look_)) observer_->look_for_ghost(*window);
 }
 
 void Monitor::describe_link(Nanoseconds now) {
@@ -251,27 +251,27 @@ void Monitor::stop_at(Nanoseconds session_time) {
   state_.paused_at = session_time;
 }
 
-Nanoseconds Monitor::shown_moment() const { return view::shown_moment(state_, model(), size_, look_); }
+Nanoseconds Monitor::shown_moment() const { return view::screen::shown_moment(state_, model(), size_, look_); }
 
-void Monitor::press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now) {
+void Monitor::press(const view::Key& key, view::paint::Size size, const view::Look& look, Nanoseconds now) {
   const Nanoseconds before = shown_moment();
   const bool had_ghost = state_.ghost;
-  view::Update update = view::update(std::move(state_), key, model(), size, look);
+  view::keys::Update update = view::keys::update(std::move(state_), key, model(), size, look);
   state_ = std::move(update.state);
   for (const view::Effect& effect : update.effects) carry_out(effect, size, look, now);
   if (!loading_ && shown_moment() != before) refresh(now);
   if (state_.ghost && !had_ghost) look_for_ghost();
 }
 
-view::Canvas Monitor::screen(view::Size size, const view::Look& look) {
+view::paint::Canvas Monitor::screen(view::paint::Size size, const view::Look& look) {
   const bool resized = size_ != size;
   size_ = size;
   look_ = look;
   if (resized) look_for_ghost();
-  return view::draw(state_, model(), size, look);
+  return view::screen::draw(state_, model(), size, look);
 }
 
-view::Canvas Monitor::last_screen(view::Size size, const view::Look& look) {
+view::paint::Canvas Monitor::last_screen(view::paint::Size size, const view::Look& look) {
   screen(size, look);
   while (learns_ghost()) learn_ghost();
   return screen(size, look);
@@ -313,10 +313,10 @@ std::string Monitor::file_stem() const {
 
 std::string Monitor::recording_path() const { return host_ ? host_->recording : link_->path(); }
 
-void Monitor::save_screen(view::Size size, const view::Look& look) {
+void Monitor::save_screen(view::paint::Size size, const view::Look& look) {
   const std::string path = host::free_file_name(file_stem() + "-screen", ".txt");
   std::ofstream file(path);
-  file << view::to_text(screen(size, look));
+  file << view::paint::to_text(screen(size, look));
   file.close();
   if (file.fail()) return say(fmt::format("the screen could not be saved to {}", path), view::Tone::kError);
   say(fmt::format("screen saved to {}", path), view::Tone::kGood);
@@ -334,10 +334,10 @@ void Monitor::seek(Nanoseconds session_time) {
   load_until(session_time);
 }
 
-void Monitor::carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now) {
+void Monitor::carry_out(const view::Effect& effect, view::paint::Size size, const view::Look& look, Nanoseconds now) {
   struct Do {
     Monitor& monitor;
-    view::Size size;
+    view::paint::Size size;
     const view::Look& look;
     Nanoseconds now;
     void operator()(const view::Quit&) const { monitor.leaving_ = Leaving::kQuit; }
@@ -347,7 +347,7 @@ void Monitor::carry_out(const view::Effect& effect, view::Size size, const view:
       if (!sent) monitor.say(sent.error().message, view::Tone::kError);
     }
     void operator()(const view::ReadNoise& asked) const {
-      if (monitor.state_.form) view::take_noise(monitor.state_, read_order_of_noise(asked.text));
+      if (monitor.state_.form) view::keys::take_noise(monitor.state_, read_order_of_noise(asked.text));
     }
     void operator()(const view::StartRecording&) const { monitor.toggle_recording(true, now); }
     void operator()(const view::StopRecording&) const { monitor.toggle_recording(false, now); }

@@ -12,8 +12,8 @@
 #include "monitor/host/host_record.h"
 #include "monitor/lesson/tutor.h"
 #include "monitor/link/link.h"
-#include "monitor/view/screen.h"
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
+#include "monitor/view/screen/screen.h"
 
 namespace idlewave::cli {
 
@@ -61,10 +61,10 @@ class Monitor {
   void wait(Nanoseconds timeout, int extra_fd) { link_->wait(timeout, extra_fd); }
 
   /// `size` and `look` are those of the screen on which the key was pressed.
-  void press(const view::Key& key, view::Size size, const view::Look& look, Nanoseconds now);
-  view::Canvas screen(view::Size size, const view::Look& look);
+  void press(const view::Key& key, view::paint::Size size, const view::Look& look, Nanoseconds now);
+  view::paint::Canvas screen(view::paint::Size size, const view::Look& look);
   /// The same with all that is still being learnt.
-  view::Canvas last_screen(view::Size size, const view::Look& look);
+  view::paint::Canvas last_screen(view::paint::Size size, const view::Look& look);
 
   wire::Status start_recording(const std::string& path, Nanoseconds now);
   wire::Status stop_recording();
@@ -110,7 +110,7 @@ class Monitor {
   void toggle_recording(bool on, Nanoseconds now);
   std::string recording_path() const;
   std::string file_stem() const;
-  void save_screen(view::Size size, const view::Look& look);
+  void save_screen(view::paint::Size size, const view::Look& look);
   void seek(Nanoseconds session_time);
   bool learns_ghost() const;
   void learn_ghost();
@@ -119,7 +119,7 @@ class Monitor {
   void show_lesson();
   void look_at_lesson();
   void open_page();
-  void carry_out(const view::Effect& effect, view::Size size, const view::Look& look, Nanoseconds now);
+  void carry_out(const view::Effect& effect, view::paint::Size size, const view::Look& look, Nanoseconds now);
 
   Options options_;
   std::string lost_;  ///< Why; empty: the link knows.
@@ -130,7 +130,7 @@ class Monitor {
   std::vector<link::Delivery> deliveries_;  ///< Kept between calls for its memory.
   view::State state_;
   view::SessionInfo info_;
-  view::Size size_;  ///< Of the screen that was last asked for: figures are those of the moment that it shows.
+  view::paint::Size size_;  ///< Of the screen that was last asked for: figures are those of the moment that it shows.
   view::Look look_;
   std::optional<host::HostRecord> host_;
   std::optional<Loading> loading_;

@@ -39,7 +39,7 @@ void Observer::follow() {
   narrator_.observe_waves(waves_);
   causes_.follow();
   narrator_.observe_counts(causes_.ground().partners.unlike_counts);
-  rhythm_.observe(view::rhythm_in(timeline_, {timeline_.now() - kRhythmWindow, timeline_.now()}));
+  rhythm_.observe(view::map::rhythm_in(timeline_, {timeline_.now() - kRhythmWindow, timeline_.now()}));
   next_look_ = (timeline_.now() / kLookPeriod + 1) * kLookPeriod;
   next_lesson_ = (timeline_.now() / kLearnPeriod + 1) * kLearnPeriod;
 }

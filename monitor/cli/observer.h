@@ -12,8 +12,8 @@
 #include "monitor/ingest/ingest.h"
 #include "monitor/link/link.h"
 #include "monitor/timeline/timeline.h"
+#include "monitor/view/map/rhythm.h"
 #include "monitor/view/model.h"
-#include "monitor/view/rhythm.h"
 
 namespace idlewave::cli {
 
@@ -91,7 +91,7 @@ class Observer {
   std::vector<analysis::waves::Wave> waves_;  ///< As found at the latest look.
   Nanoseconds next_look_{};                   ///< For waves and the rhythm; session time.
   Nanoseconds next_lesson_{};                 ///< The same, for what is learnt between looks.
-  view::Rhythm rhythm_;
+  view::map::Rhythm rhythm_;
   bool saw_end_ = false;
   analysis::session::Findings findings_;
   analysis::causes::CauseFinder causes_;

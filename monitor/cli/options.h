@@ -9,7 +9,7 @@
 
 #include "monitor/cli/report.h"
 #include "monitor/host/launcher.h"
-#include "monitor/view/canvas.h"
+#include "monitor/view/paint/canvas.h"
 #include "probe/wire/frame.h"
 
 namespace idlewave::cli {
@@ -26,7 +26,7 @@ struct WatchOptions {
   bool json = false;                        ///< Print the report when it is over.
   bool without_screen = false;              ///< Without a terminal no last screen is printed either.
   words::Fractions window;                  ///< Of the report.
-  view::Size size{120, 40};                 ///< Of the last screen when there is no terminal.
+  view::paint::Size size{120, 40};          ///< Of the last screen when there is no terminal.
 };
 
 struct DemoOptions : WatchOptions {

@@ -47,11 +47,11 @@ int print_once(Monitor& monitor, const ReplayOptions& options) {
   const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone,
                         .unicode = true,
                         .cheap_scroll = true};
-  const view::Canvas screen = monitor.last_screen(options.size, look);
+  const view::paint::Canvas screen = monitor.last_screen(options.size, look);
   if (options.colour)
     std::fputs(term::to_ansi(screen, look).c_str(), stdout);
   else
-    print(view::to_text(screen));
+    print(view::paint::to_text(screen));
   return 0;
 }
 

@@ -28,17 +28,17 @@ std::string select(const Paint& paint, ColourDepth depth) {
   return out + "m";
 }
 
-bool shows_nothing(const view::Cell& cell, ColourDepth depth) {
+bool shows_nothing(const view::paint::Cell& cell, ColourDepth depth) {
   const Paint paint = paint_of(cell, depth);
   return cell.glyph == U' ' && paint.bg == kTerminalsOwn && !paint.reverse && !paint.underline;
 }
 
-void append_row(std::string& out, const view::Canvas& canvas, int y, const view::Look& look) {
+void append_row(std::string& out, const view::paint::Canvas& canvas, int y, const view::Look& look) {
   int end = canvas.size().columns;
   while (end > 0 && shows_nothing(canvas.at(end - 1, y), look.colours)) --end;
   Paint current;
   for (int x = 0; x < end; ++x) {
-    const view::Cell& cell = canvas.at(x, y);
+    const view::paint::Cell& cell = canvas.at(x, y);
     const Paint paint = paint_of(cell, look.colours);
     if (paint != current) out += select(paint, look.colours);
     current = paint;
@@ -50,7 +50,7 @@ void append_row(std::string& out, const view::Canvas& canvas, int y, const view:
 
 }  // namespace
 
-std::string to_ansi(const view::Canvas& canvas, const view::Look& look) {
+std::string to_ansi(const view::paint::Canvas& canvas, const view::Look& look) {
   std::string out;
   for (int y = 0; y < canvas.size().rows; ++y) append_row(out, canvas, y, look);
   return out;

@@ -14,8 +14,8 @@
 namespace idlewave::term {
 namespace {
 
-using view::Canvas;
 using view::ColourDepth;
+using view::paint::Canvas;
 
 /// newterm catches signals whose default it finds; what to do with them is the monitor's business.
 class KeepingSignals {
@@ -57,7 +57,7 @@ bool same_row(const Canvas& a, const Canvas& b, int y) {
 
 }  // namespace
 
-NcursesScreen::NcursesScreen(const TerminalInfo& terminal, const view::Look& look, view::Size size)
+NcursesScreen::NcursesScreen(const TerminalInfo& terminal, const view::Look& look, view::paint::Size size)
     : terminal_(terminal), look_(look), no_input_(std::fopen("/dev/null", "re")) {
   if (memory_.file() == nullptr || no_input_ == nullptr) return;
   const KeepingSignals keeping;
@@ -84,7 +84,7 @@ NcursesScreen::~NcursesScreen() {
   if (no_input_ != nullptr) std::fclose(no_input_);
 }
 
-void NcursesScreen::start_over(view::Size size) {
+void NcursesScreen::start_over(view::paint::Size size) {
   ::resizeterm(size.rows, size.columns);
   ::werase(stdscr);
   ::clearok(curscr, TRUE);
@@ -123,7 +123,7 @@ void NcursesScreen::put_row(const Canvas& canvas, int y) {
   const int columns = std::min(canvas.size().columns, getmaxx(stdscr));
   std::vector<cchar_t> cells(static_cast<std::size_t>(columns));
   for (int x = 0; x < columns; ++x) {
-    const view::Cell& cell = canvas.at(x, y);
+    const view::paint::Cell& cell = canvas.at(x, y);
     const Paint paint = paint_of(cell, look_.colours);
     const wchar_t glyph[] = {static_cast<wchar_t>(printable(cell.glyph, look_.unicode)), L'\0'};
     int pair = pair_of(paint.fg, paint.bg);

@@ -11,8 +11,8 @@
 #include "monitor/term/screen.h"
 #include "monitor/term/screen_memory.h"
 #include "monitor/term/terminfo.h"
-#include "monitor/view/canvas.h"
 #include "monitor/view/look.h"
+#include "monitor/view/paint/canvas.h"
 
 struct screen;  // ncurses' SCREEN
 
@@ -21,20 +21,20 @@ namespace idlewave::term {
 /// At most one at a time in a process (ncurses keeps its state in globals), one thread.
 class NcursesScreen final : public Screen {
  public:
-  NcursesScreen(const TerminalInfo& terminal, const view::Look& look, view::Size size);
+  NcursesScreen(const TerminalInfo& terminal, const view::Look& look, view::paint::Size size);
   NcursesScreen(const NcursesScreen&) = delete;
   NcursesScreen& operator=(const NcursesScreen&) = delete;
   ~NcursesScreen() override;
 
   bool usable() const { return screen_ != nullptr; }
   /// Clipped at its size.
-  std::string draw(const view::Canvas& canvas) override;
+  std::string draw(const view::paint::Canvas& canvas) override;
   /// The next draw() begins with an empty screen.
-  void start_over(view::Size size) override;
+  void start_over(view::paint::Size size) override;
 
  private:
-  std::string shift_rows(const view::Canvas& canvas);
-  void put_row(const view::Canvas& canvas, int y);
+  std::string shift_rows(const view::paint::Canvas& canvas);
+  void put_row(const view::paint::Canvas& canvas, int y);
   int pair_of(int fg, int bg);
   int colour_number(int index) const;
 
@@ -43,7 +43,7 @@ class NcursesScreen final : public Screen {
   ScreenMemory memory_;
   std::FILE* no_input_;
   screen* screen_ = nullptr;
-  std::optional<view::Canvas> shown_;
+  std::optional<view::paint::Canvas> shown_;
   std::string margins_;  ///< To be sent before anything else.
   std::map<std::pair<int, int>, int> pairs_;
 };

@@ -8,7 +8,7 @@ namespace idlewave::term {
 namespace {
 
 using view::ColourDepth;
-using view::Ink;
+using view::paint::Ink;
 
 enum Attribute : std::uint8_t { kPlain = 0, kBold = 1, kDim = 2, kUnderline = 4, kReverse = 8 };
 
@@ -65,7 +65,7 @@ template <std::size_t... index>
 constexpr auto all_shades(std::index_sequence<index...>) {
   return std::array{shades_of(static_cast<Ink>(index))...};
 }
-constexpr auto kShades = all_shades(std::make_index_sequence<view::kInks>{});
+constexpr auto kShades = all_shades(std::make_index_sequence<view::paint::kInks>{});
 
 const Shades& shades(Ink ink) { return kShades[static_cast<std::size_t>(ink)]; }
 
@@ -122,7 +122,7 @@ double linear(std::uint8_t value) {
 
 }  // namespace
 
-Paint paint_of(const view::Cell& cell, ColourDepth depth) {
+Paint paint_of(const view::paint::Cell& cell, ColourDepth depth) {
   const Shades& fg = shades(cell.fg);
   const Shades& bg = shades(cell.bg);
   Paint paint{.bold = cell.bold, .reverse = cell.reverse};

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "monitor/view/canvas.h"
 #include "monitor/view/look.h"
+#include "monitor/view/paint/canvas.h"
 
 namespace idlewave::term {
 
@@ -22,7 +22,7 @@ struct Paint {
 };
 
 /// Without colours (kNone) meanings are told by attributes alone; glyphs have to do the rest.
-Paint paint_of(const view::Cell& cell, view::ColourDepth depth);
+Paint paint_of(const view::paint::Cell& cell, view::ColourDepth depth);
 
 struct Rgb {
   std::uint8_t red = 0;

@@ -5,7 +5,7 @@
 namespace idlewave::term {
 namespace {
 
-using view::Canvas;
+using view::paint::Canvas;
 
 constexpr int kMostColumns = 8;  ///< A faster scroll than that is a jump, and drawn as one.
 /// What the two dozen bytes of a shift would write: cells that change cost five bytes each and more.

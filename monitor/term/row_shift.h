@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/view/canvas.h"
+#include "monitor/view/paint/canvas.h"
 
 namespace idlewave::term {
 
@@ -21,7 +21,7 @@ struct RowShift {
 
 /// The shifts after which `before`, of the same size, is much closer to `after`; at most one a row, all by the same
 /// number of columns.
-std::vector<RowShift> find_shifts(const view::Canvas& before, const view::Canvas& after);
+std::vector<RowShift> find_shifts(const view::paint::Canvas& before, const view::paint::Canvas& after);
 
 /// For terminals with ECMA-48's CUP, DCH and ICH and DEC's save and restore cursor; leaves cursor and attributes as
 /// they were.

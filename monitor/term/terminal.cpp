@@ -95,7 +95,7 @@ class TtyTerminal : public Terminal {
   }
   ~TtyTerminal() override { leave(); }
 
-  view::Size size() const override { return size_; }
+  view::paint::Size size() const override { return size_; }
   view::Look look() const override { return how_.look; }
   int input_fd() const override { return waiter_.fd(); }
   bool hung_up() const override { return tty_.hung_up() || writer_.broken(); }
@@ -111,7 +111,7 @@ class TtyTerminal : public Terminal {
     return keys;
   }
 
-  bool show(const view::Canvas& canvas) override {
+  bool show(const view::paint::Canvas& canvas) override {
     if (!writer_.ready()) return false;
     writer_.write(how_.screen->draw(canvas));
     return !writer_.broken();
@@ -151,7 +151,7 @@ class TtyTerminal : public Terminal {
   How how_;
   Tty tty_;
   TtySignals signals_;  // before the size is read, lest a change is missed
-  view::Size size_;
+  view::paint::Size size_;
   FrameWriter writer_;
   InputDecoder decoder_;
   Waiter waiter_;
@@ -166,7 +166,7 @@ TtyTerminal::How as_text(const std::string& reason) {
           .note = reason + ": printed as text, every 10 s and at a key; TERM=xterm-256color shows it live"};
 }
 
-TtyTerminal::How by_ncurses(const TerminalInfo& terminal, view::Size size) {
+TtyTerminal::How by_ncurses(const TerminalInfo& terminal, view::paint::Size size) {
   const view::Look look = look_of(terminal);
   auto screen = std::make_unique<NcursesScreen>(terminal, look, size);
   if (!screen->usable()) return as_text("TERM=" + terminal.name + " can't be driven by ncurses");

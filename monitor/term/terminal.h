@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "monitor/view/canvas.h"
 #include "monitor/view/key.h"
 #include "monitor/view/look.h"
+#include "monitor/view/paint/canvas.h"
 #include "probe/wire/result.h"
 
 namespace idlewave::term {
@@ -19,7 +19,7 @@ namespace idlewave::term {
 class Terminal {
  public:
   virtual ~Terminal() = default;
-  virtual view::Size size() const = 0;
+  virtual view::paint::Size size() const = 0;
   virtual view::Look look() const = 0;
   virtual int input_fd() const = 0;  ///< Readable when keys() has something.
   virtual std::vector<view::Key>
@@ -27,7 +27,7 @@ class Terminal {
   virtual bool hung_up() const = 0;  ///< Input has ended: nobody is there any more.
   /// Brings the picture to the screen: one buffer, one write. Skipped (false) when the terminal is still busy with the
   /// one before.
-  virtual bool show(const view::Canvas& canvas) = 0;
+  virtual bool show(const view::paint::Canvas& canvas) = 0;
   virtual std::uint64_t bytes_written() const = 0;
   virtual std::string note() const = 0;  ///< One line where it is not what TERM says, and why; else empty.
 };

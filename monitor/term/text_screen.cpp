@@ -3,7 +3,7 @@
 namespace idlewave::term {
 
 /// The device does not translate a line feed. Lines begin with one, so that a picture as high as the terminal fits.
-std::string TextScreen::draw(const view::Canvas& canvas) {
+std::string TextScreen::draw(const view::paint::Canvas& canvas) {
   const std::chrono::nanoseconds now = clock_();
   if (next_ && now < *next_) return "";
   std::string picture = to_text(canvas);

@@ -19,8 +19,8 @@ class TextScreen final : public Screen {
   /// `clock` tells the time since any moment.
   explicit TextScreen(Clock clock) : clock_(std::move(clock)) {}
 
-  std::string draw(const view::Canvas& canvas) override;
-  void start_over(view::Size) override { hurry(); }
+  std::string draw(const view::paint::Canvas& canvas) override;
+  void start_over(view::paint::Size) override { hurry(); }
   void hurry() override { next_.reset(); }
 
  private:

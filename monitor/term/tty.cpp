@@ -73,7 +73,7 @@ Tty::~Tty() {
   ::close(fd_);
 }
 
-view::Size Tty::size() const {
+view::paint::Size Tty::size() const {
   winsize window{};
   if (::ioctl(fd_, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row == 0) return {};
   return {std::min<int>(window.ws_col, kWidest), std::min<int>(window.ws_row, kHighest)};

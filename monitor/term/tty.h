@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "monitor/view/canvas.h"
+#include "monitor/view/paint/canvas.h"
 #include "probe/wire/result.h"
 
 namespace idlewave::term {
@@ -23,7 +23,7 @@ class Tty {
   int fd() const { return fd_; }
   /// 80x24 where the device does not know. One that claims to be larger is drawn on as far as that.
   static constexpr int kWidest = 4000, kHighest = 1000;
-  view::Size size() const;
+  view::paint::Size size() const;
   /// Keys come one by one and are not echoed; Ctrl-C, Ctrl-\ and Ctrl-Z stay signals. Remembers the modes found.
   /// A background job is stopped here by the kernel until it is in the foreground.
   void enter();

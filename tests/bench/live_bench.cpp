@@ -62,14 +62,14 @@ Nanoseconds monotonic_now() {
 class Stopclock final : public term::Terminal {
  public:
   Stopclock(term::Terminal& inner, const Monitor& monitor) : inner_(inner), monitor_(monitor) {}
-  view::Size size() const override { return inner_.size(); }
+  view::paint::Size size() const override { return inner_.size(); }
   view::Look look() const override { return inner_.look(); }
   int input_fd() const override { return inner_.input_fd(); }
   std::vector<view::Key> keys() override { return inner_.keys(); }
   bool hung_up() const override { return inner_.hung_up(); }
   std::uint64_t bytes_written() const override { return inner_.bytes_written(); }
   std::string note() const override { return inner_.note(); }
-  bool show(const view::Canvas& canvas) override {
+  bool show(const view::paint::Canvas& canvas) override {
     const bool shown = inner_.show(canvas);
     const auto& timeline = monitor_.observer().timeline();
     if (!shown || timeline.domains().empty()) return shown;

@@ -10,7 +10,7 @@
 
 #include "monitor/term/ncurses_screen.h"
 #include "monitor/term/terminfo.h"
-#include "monitor/view/screen.h"
+#include "monitor/view/screen/screen.h"
 
 namespace {
 
@@ -24,7 +24,7 @@ using wire::Rank;
 constexpr Rank kRanks = 10'000;
 constexpr int kSteps = 3'334;  // three events each: 100 million in all
 constexpr Nanoseconds kStep = std::chrono::milliseconds(10);
-constexpr view::Size kSize{200, 60};
+constexpr view::paint::Size kSize{200, 60};
 constexpr int kRounds = 24;
 constexpr int kStepsAtOnce = 50;
 
@@ -166,7 +166,7 @@ int main() {
   for (int round = 0; round < kRounds; ++round) {
     state.zoom = 14 + round % 4;  // columns of 17 to 134 ms: from the newest seconds to nearly all of the 33 s
     const double begin = processor_ms();
-    const view::Canvas canvas = view::draw(state, model, kSize, look);
+    const view::paint::Canvas canvas = view::screen::draw(state, model, kSize, look);
     times.push_back(processor_ms() - begin);
   }
   std::sort(times.begin(), times.end());
@@ -174,12 +174,12 @@ int main() {
   const auto terminal = term::read_terminfo("tmux-256color");
   if (!terminal) return 1;
   term::NcursesScreen screen(*terminal, look, kSize);
-  const view::Canvas whole = view::draw(state, model, kSize, look);
+  const view::paint::Canvas whole = view::screen::draw(state, model, kSize, look);
   const std::size_t all = screen.draw(whole).size();
-  view::Canvas next = whole;
+  view::paint::Canvas next = whole;
   for (int y = 2; y < kSize.rows - 8; ++y) {
-    view::Cell cell = next.at(100, y);
-    cell.fg = cell.fg == view::Ink::kWait3 ? view::Ink::kWait5 : view::Ink::kWait3;
+    view::paint::Cell cell = next.at(100, y);
+    cell.fg = cell.fg == view::paint::Ink::kWait3 ? view::paint::Ink::kWait5 : view::paint::Ink::kWait3;
     next.put(100, y, cell);
   }
   const std::size_t column = screen.draw(next).size();

@@ -18,7 +18,7 @@ using test::RandomQuietScenarios;
 using test::SimulatedFrame;
 using test::SimulatedFrames;
 
-constexpr view::Size kSize{160, 60};
+constexpr view::paint::Size kSize{160, 60};
 constexpr view::Look kLook{.colours = view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
 constexpr Nanoseconds kTurn = milliseconds(50);
 
@@ -68,7 +68,7 @@ class Viewer {
     constexpr int kEnough = 16;
     monitor_.stop_at(at);
     for (int refresh = 0; refresh < kEnough; ++refresh) monitor_.refresh(now_);
-    return view::to_text(monitor_.screen(kSize, kLook));
+    return view::paint::to_text(monitor_.screen(kSize, kLook));
   }
   const Observer& observer() const { return monitor_.observer(); }
 

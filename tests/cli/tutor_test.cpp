@@ -104,7 +104,7 @@ class Desk {
     EXPECT_TRUE(monitor_->send({.id = 0, .ranks = {rank}, .order = wire::DelayOrder{.duration = span}}, now_));
   }
   void press(const view::Key& key) { monitor_->press(key, {80, 24}, {}, now_); }
-  std::string screen() { return view::to_text(monitor_->screen({160, 48}, {})); }
+  std::string screen() { return view::paint::to_text(monitor_->screen({160, 48}, {})); }
   const lesson::Tutor& tutor() const { return *monitor_->tutor(); }
   Monitor& monitor() { return *monitor_; }
   Nanoseconds now() const { return now_; }

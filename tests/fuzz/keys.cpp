@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "monitor/term/input_decoder.h"
-#include "monitor/view/screen.h"
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/fuzz/road.h"
 #include "tests/view/synthetic_session.h"
 
@@ -45,17 +45,17 @@ class Operator {
 
   void press(const std::vector<view::Key>& keys) {
     for (const view::Key& key : keys) {
-      view::Update update = view::update(std::move(state_), key, session().model(), size_, look_);
+      view::keys::Update update = view::keys::update(std::move(state_), key, session().model(), size_, look_);
       state_ = std::move(update.state);
     }
-    const view::Canvas canvas = view::draw(state_, session().model(), size_, look_);
+    const view::paint::Canvas canvas = view::screen::draw(state_, session().model(), size_, look_);
     require(canvas.size().columns == size_.columns && canvas.size().rows == size_.rows);
   }
 
   Bytes& in_;
   term::InputDecoder decoder_;
   view::State state_;
-  view::Size size_{80, 24};
+  view::paint::Size size_{80, 24};
   view::Look look_{};
 };
 

@@ -3,7 +3,7 @@
 
 #include "monitor/cli/observer.h"
 #include "monitor/link/link.h"
-#include "monitor/view/screen.h"
+#include "monitor/view/screen/screen.h"
 #include "monitor/view/state.h"
 #include "tests/fuzz/frames.h"
 #include "tests/fuzz/road.h"
@@ -32,7 +32,7 @@ class Conversation {
     observer_.refresh(now_, observer_.timeline().now(), std::chrono::seconds(5));
     view::SessionInfo session;
     const view::Model model{observer_.timeline(), observer_.findings(), observer_.narrator().remarks(), session};
-    (void)view::draw({}, model, {60, 20}, {});
+    (void)view::screen::draw({}, model, {60, 20}, {});
     link_.reset();
   }
 

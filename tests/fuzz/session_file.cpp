@@ -12,7 +12,7 @@
 #include "monitor/cli/report.h"
 #include "monitor/link/link.h"
 #include "monitor/model/derived_scenario.h"
-#include "monitor/view/screen.h"
+#include "monitor/view/screen/screen.h"
 #include "monitor/view/state.h"
 #include "probe/wire/frame_log.h"
 #include "tests/fuzz/frames.h"
@@ -57,7 +57,8 @@ void look_at(cli::Observer& observer) {
   const auto report = cli::report_json(observer.timeline(), {}) + cli::report_text(observer.timeline(), {});
   view::SessionInfo session;
   const view::Model model{observer.timeline(), observer.findings(), observer.narrator().remarks(), session};
-  for (const view::Size size : {view::Size{80, 24}, view::Size{20, 5}}) (void)view::draw({}, model, size, {});
+  for (const view::paint::Size size : {view::paint::Size{80, 24}, view::paint::Size{20, 5}})
+    (void)view::screen::draw({}, model, size, {});
 }
 
 void replay(const std::string& path) {

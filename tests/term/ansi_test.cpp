@@ -11,10 +11,10 @@
 namespace idlewave::term {
 namespace {
 
-using view::Canvas;
 using view::ColourDepth;
-using view::Ink;
 using view::Look;
+using view::paint::Canvas;
+using view::paint::Ink;
 
 Canvas words(Ink ink) {
   Canvas canvas({10, 2});

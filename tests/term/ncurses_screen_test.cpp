@@ -13,10 +13,10 @@
 namespace idlewave::term {
 namespace {
 
-using view::Canvas;
 using view::ColourDepth;
 using view::Look;
-using view::Size;
+using view::paint::Canvas;
+using view::paint::Size;
 
 constexpr Size kSize{80, 24};
 constexpr Look kFull{.colours = ColourDepth::kIndexed256, .unicode = true};
@@ -33,7 +33,7 @@ class NcursesScreenTest : public testing::Test {
 };
 
 /// Slow and obvious: what the palette says of this cell, without a thought of what stood there before.
-SeenCell expected(const view::Cell& cell, const Look& look) {
+SeenCell expected(const view::paint::Cell& cell, const Look& look) {
   const Paint paint = paint_of(cell, look.colours);
   return {.glyph = printable(cell.glyph, look.unicode),
           .fg = paint.fg,
@@ -69,7 +69,7 @@ std::string difference(const VirtualTerminal& terminal, const Canvas& picture, c
 /// Scrolls by a row when `first` grows by one.
 Canvas numbered_rows(Size size, int first) {
   Canvas canvas(size);
-  for (int y = 0; y < size.rows; ++y) canvas.text(0, y, "row " + std::to_string(first + y), view::Ink::kText);
+  for (int y = 0; y < size.rows; ++y) canvas.text(0, y, "row " + std::to_string(first + y), view::paint::Ink::kText);
   return canvas;
 }
 

@@ -9,9 +9,9 @@
 namespace idlewave::term {
 namespace {
 
-using view::Cell;
 using view::ColourDepth;
-using view::Ink;
+using view::paint::Cell;
+using view::paint::Ink;
 
 constexpr std::array kWaits{Ink::kWait0, Ink::kWait1, Ink::kWait2, Ink::kWait3,
                             Ink::kWait4, Ink::kWait5, Ink::kWait6, Ink::kWait7};
@@ -89,7 +89,7 @@ TEST(Palette, TellsADelayFromWaitingInEightColours) {
 
 TEST(Palette, KeepsTextReadableOnEveryBackgroundOfOurs) {
   for (const ColourDepth depth : {ColourDepth::kIndexed256, ColourDepth::kEight})
-    for (int ink = 0; ink < view::kInks; ++ink) {
+    for (int ink = 0; ink < view::paint::kInks; ++ink) {
       const Paint paint = paint_of({.fg = Ink::kText, .bg = static_cast<Ink>(ink)}, depth);
       if (paint.bg == kTerminalsOwn) continue;
       ASSERT_NE(paint.fg, kTerminalsOwn);
@@ -131,7 +131,7 @@ TEST(Palette, KeepsFullWaitingFromVanishingIntoTheGroundOfAWhiteTerminalOfEightC
 }
 
 TEST(Palette, UsesNoColourAtAllWithoutColours) {
-  for (int ink = 0; ink < view::kInks; ++ink) {
+  for (int ink = 0; ink < view::paint::kInks; ++ink) {
     const Paint paint = paint_of({.fg = static_cast<Ink>(ink), .bg = static_cast<Ink>(ink)}, ColourDepth::kNone);
     EXPECT_EQ(paint.fg, kTerminalsOwn);
     EXPECT_EQ(paint.bg, kTerminalsOwn);
@@ -139,7 +139,7 @@ TEST(Palette, UsesNoColourAtAllWithoutColours) {
 }
 
 TEST(Palette, StaysWithinTheEightColours) {
-  for (int ink = 0; ink < view::kInks; ++ink) {
+  for (int ink = 0; ink < view::paint::kInks; ++ink) {
     const Paint paint = paint_of({.fg = static_cast<Ink>(ink), .bg = static_cast<Ink>(ink)}, ColourDepth::kEight);
     EXPECT_LT(paint.fg, 8);
     EXPECT_LT(paint.bg, 8);

@@ -5,9 +5,9 @@
 namespace idlewave::term {
 namespace {
 
-using view::Canvas;
-using view::Cell;
-using view::Ink;
+using view::paint::Canvas;
+using view::paint::Cell;
+using view::paint::Ink;
 
 constexpr int kPanel = 30;
 
@@ -29,13 +29,13 @@ Cell random_cell(Random& random, bool unicode) {
   static constexpr char32_t kGlyphs[] = {U' ', U' ', U' ', U'a', U'Z', U'~', U'"', U'7',
                                          U'▀', U'▄', U'█', U'░', U'┊', U'é', U'→', U'●'};
   return {.glyph = kGlyphs[below(random, unicode ? 16 : 8)],
-          .fg = static_cast<Ink>(below(random, view::kInks)),
-          .bg = below(random, 2) == 0 ? Ink::kDefault : static_cast<Ink>(below(random, view::kInks)),
+          .fg = static_cast<Ink>(below(random, view::paint::kInks)),
+          .bg = below(random, 2) == 0 ? Ink::kDefault : static_cast<Ink>(below(random, view::paint::kInks)),
           .bold = below(random, 8) == 0,
           .reverse = below(random, 16) == 0};
 }
 
-Canvas random_picture(Random& random, view::Size size, bool unicode) {
+Canvas random_picture(Random& random, view::paint::Size size, bool unicode) {
   Canvas picture(size);
   for (int y = 0; y < size.rows; ++y)
     for (int x = 0; x < size.columns;) {
@@ -56,7 +56,7 @@ Canvas changed(Random& random, const Canvas& picture, bool unicode) {
   return next;
 }
 
-Canvas heat_map(view::Size size, int newest) {
+Canvas heat_map(view::paint::Size size, int newest) {
   Canvas picture(size);
   picture.text(0, 0, " idlewave  memory-bound   40 ranks", Ink::kTitle);
   for (int y = 1; y < size.rows; ++y) {

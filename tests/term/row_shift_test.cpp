@@ -9,8 +9,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using view::Canvas;
-using view::Ink;
+using view::paint::Canvas;
+using view::paint::Ink;
 
 Canvas line(std::string_view text) {
   Canvas canvas({40, 2});

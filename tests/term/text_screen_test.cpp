@@ -9,10 +9,10 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-view::Canvas canvas_of(const std::string& text) {
-  view::Canvas canvas({.columns = 12, .rows = 3});
-  canvas.text(0, 0, text, view::Ink::kStrong, view::Ink::kDefault, true);
-  canvas.text(0, 2, "end", view::Ink::kText);
+view::paint::Canvas canvas_of(const std::string& text) {
+  view::paint::Canvas canvas({.columns = 12, .rows = 3});
+  canvas.text(0, 0, text, view::paint::Ink::kStrong, view::paint::Ink::kDefault, true);
+  canvas.text(0, 2, "end", view::paint::Ink::kText);
   return canvas;
 }
 

@@ -12,7 +12,7 @@ int index_of(const VTermColor& colour) {
 
 }  // namespace
 
-VirtualTerminal::VirtualTerminal(view::Size size)
+VirtualTerminal::VirtualTerminal(view::paint::Size size)
     : terminal_(::vterm_new(size.rows, size.columns)), screen_(::vterm_obtain_screen(terminal_)) {
   ::vterm_set_utf8(terminal_, 1);
   ::vterm_screen_enable_altscreen(screen_, 1);

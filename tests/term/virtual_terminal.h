@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "monitor/view/canvas.h"
+#include "monitor/view/paint/canvas.h"
 
 struct VTerm;
 struct VTermScreen;
@@ -24,7 +24,7 @@ struct SeenCell {
 
 class VirtualTerminal {
  public:
-  explicit VirtualTerminal(view::Size size);
+  explicit VirtualTerminal(view::paint::Size size);
   VirtualTerminal(const VirtualTerminal&) = delete;
   VirtualTerminal& operator=(const VirtualTerminal&) = delete;
   ~VirtualTerminal();

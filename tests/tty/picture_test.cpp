@@ -28,7 +28,7 @@ std::string without_trailing_blanks(const std::string& text) {
 /// A window that shows what a screen writes for the terminal called `name`, which tmux understands as well as its own.
 class Window {
  public:
-  Window(const char* name, const view::Look& look, view::Size size)
+  Window(const char* name, const view::Look& look, view::paint::Size size)
       : session_(size.columns, size.rows),
         bytes_(session_.folder() + "/bytes"),
         screen_(*term::read_terminfo(name), look, size) {
@@ -36,7 +36,7 @@ class Window {
   }
 
   /// Whether the picture is there in the end.
-  bool shows(const view::Canvas& picture) {
+  bool shows(const view::paint::Canvas& picture) {
     bytes_ << screen_.draw(picture) << std::flush;
     return eventually([&] { return without_trailing_blanks(session_.screen()) == to_text(picture); });
   }
@@ -47,23 +47,23 @@ class Window {
   term::NcursesScreen screen_;
 };
 
-void expect_random_pictures_arrive(const char* name, view::Size size) {
+void expect_random_pictures_arrive(const char* name, view::paint::Size size) {
   if (!tmux_is_installed()) GTEST_SKIP() << "tmux is not installed (apt-get install tmux)";
   std::setlocale(LC_CTYPE, "C.UTF-8");
   const auto seed = any_seed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   Random random(seed);
   Window window(name, {.unicode = true}, size);
-  view::Canvas picture = term::random_picture(random, size);
+  view::paint::Canvas picture = term::random_picture(random, size);
   for (int frame = 0; frame < 20; ++frame) {
     ASSERT_TRUE(window.shows(picture)) << "frame " << frame;
     picture = term::changed(random, picture);
   }
 }
 
-view::Canvas numbered_rows(view::Size size, int first) {
-  view::Canvas canvas(size);
-  for (int y = 0; y < size.rows; ++y) canvas.text(0, y, std::to_string(first + y), view::Ink::kText);
+view::paint::Canvas numbered_rows(view::paint::Size size, int first) {
+  view::paint::Canvas canvas(size);
+  for (int y = 0; y < size.rows; ++y) canvas.text(0, y, std::to_string(first + y), view::paint::Ink::kText);
   return canvas;
 }
 

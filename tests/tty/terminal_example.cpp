@@ -21,10 +21,10 @@
 namespace {
 
 using namespace idlewave;
-using view::Canvas;
-using view::Ink;
 using view::Key;
 using view::KeyCode;
+using view::paint::Canvas;
+using view::paint::Ink;
 
 std::string described(const Key& key) {
   const std::string modifier = key.control ? "control-" : "";
@@ -35,11 +35,11 @@ std::string described(const Key& key) {
 }
 
 Canvas picture(const term::Terminal& terminal, const std::string& last_key) {
-  const view::Size size = terminal.size();
+  const view::paint::Size size = terminal.size();
   Canvas canvas(size);
   canvas.text(0, 0, "size " + std::to_string(size.columns) + "x" + std::to_string(size.rows), Ink::kTitle);
   canvas.text(0, 1, "key " + last_key, Ink::kText);
-  for (int i = 0; i < view::kInks; ++i)
+  for (int i = 0; i < view::paint::kInks; ++i)
     canvas.put(i, 2, {.glyph = U'▀', .fg = static_cast<Ink>(i), .bg = Ink::kCompute});
   canvas.text(0, 3, "delay", Ink::kDelay);
   canvas.text(0, 4, terminal.note(), Ink::kWarning);

@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "monitor/view/screen.h"
-#include "monitor/view/step_window.h"
+#include "monitor/view/layout/step_window.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/any_seed.h"
 #include "tests/view/synthetic_session.h"
 
@@ -36,7 +36,7 @@ std::vector<int> ranks_named_in(const std::string& screen, std::size_t columns) 
 }
 
 TEST(RankAxis, NamesEveryRankThatHasTwoLinesToItself) {
-  constexpr Size kSize{80, 24};
+  constexpr paint::Size kSize{80, 24};
   for (Rank ranks = 2; ranks <= 6; ++ranks) {
     const SyntheticSession session({.ranks = ranks,
                                     .ranks_per_socket = ranks,
@@ -45,7 +45,7 @@ TEST(RankAxis, NamesEveryRankThatHasTwoLinesToItself) {
                                     .length = std::chrono::seconds(1)});
     State state;
     state.cursor_rank = ranks - 1;
-    const std::string screen = to_text(draw(state, session.model(), kSize, kPlain));
+    const std::string screen = paint::to_text(screen::draw(state, session.model(), kSize, kPlain));
     std::vector<int> all(std::size_t(ranks) - 1);  // The last one stands under the cursor, behind its sign.
     for (int rank = 0; rank < ranks - 1; ++rank) all[std::size_t(rank)] = rank;
     EXPECT_EQ(ranks_named_in(screen, 4), all) << screen;
@@ -62,7 +62,7 @@ std::string time_axis(const std::string& screen) {
 
 TEST(TimeAxis, HasWholeNumbersWhereverTheCursorStands) {
   const SyntheticSession session;
-  const std::string bare = time_axis(to_text(draw({}, session.model(), {80, 24}, kPlain)));
+  const std::string bare = time_axis(paint::to_text(screen::draw({}, session.model(), {80, 24}, kPlain)));
   const auto words_of = [](const std::string& line) {
     std::set<std::string> words;
     std::istringstream text(std::regex_replace(line, std::regex("[^0-9a-z.]+"), " "));
@@ -74,14 +74,14 @@ TEST(TimeAxis, HasWholeNumbersWhereverTheCursorStands) {
   for (auto at = std::chrono::milliseconds(0); at < std::chrono::seconds(5); at += std::chrono::milliseconds(20)) {
     State state;
     state.cursor_time = at;
-    const std::string axis = time_axis(to_text(draw(state, session.model(), {80, 24}, kPlain)));
+    const std::string axis = time_axis(paint::to_text(screen::draw(state, session.model(), {80, 24}, kPlain)));
     ASSERT_NE(axis, bare) << "the cursor is on it";
     EXPECT_THAT(whole, ::testing::IsSupersetOf(words_of(axis))) << axis << '\n' << bare;
   }
 }
 
 std::string title_of(const Model& model) {
-  const std::string screen = to_text(draw({}, model, {160, 48}, kPlain));
+  const std::string screen = paint::to_text(screen::draw({}, model, {160, 48}, kPlain));
   return screen.substr(0, screen.find('\n'));
 }
 
@@ -90,7 +90,7 @@ TEST(Title, TellsOfTheMomentOfItsFiguresWhileARecordingIsRead) {
   session.session.replay.emplace();
   session.session.loading = "50 %";
   session.findings.window = {std::chrono::seconds(0), std::chrono::seconds(2)};
-  const wire::Step step = latest_step_at(session.timeline, session.findings.window.to);
+  const wire::Step step = layout::latest_step_at(session.timeline, session.findings.window.to);
   ASSERT_LT(step, session.timeline.latest_step());
   EXPECT_THAT(title_of(session.model()), HasSubstr(fmt::format("step {:<4}  2.0 s", step)));
 }
@@ -109,16 +109,18 @@ TEST(Title, SaysHowManyRanksAFilterShows) {
   State state;
   state.filter = {{3, 5}, {7, 8}};
   const Rank ranks = session.timeline.ranks();
-  EXPECT_THAT(to_text(draw(state, session.model(), {160, 48}, kPlain)), HasSubstr(fmt::format("3 of {} ranks", ranks)));
+  EXPECT_THAT(paint::to_text(screen::draw(state, session.model(), {160, 48}, kPlain)),
+              HasSubstr(fmt::format("3 of {} ranks", ranks)));
 }
 
 TEST(CursorLine, IsOfTheMomentThatIsShown) {
   const SyntheticSession session;
-  EXPECT_THAT(to_text(draw({}, session.model(), {160, 48}, kPlain)), Not(HasSubstr("rank 0 . socket 0 . 1.50 s")));
+  EXPECT_THAT(paint::to_text(screen::draw({}, session.model(), {160, 48}, kPlain)),
+              Not(HasSubstr("rank 0 . socket 0 . 1.50 s")));
   State paused;
   paused.paused = true;
   paused.paused_at = std::chrono::milliseconds(1500);
-  EXPECT_THAT(to_text(draw(paused, session.model(), {160, 48}, kPlain)),
+  EXPECT_THAT(paint::to_text(screen::draw(paused, session.model(), {160, 48}, kPlain)),
               HasSubstr("rank 0 . socket 0 . 1.50 s . step 44 . waits 100 %"));
 }
 
@@ -131,7 +133,7 @@ TEST(Title, SaysOfNoRecordingThatItIsNotRecorded) {
 }
 
 std::string step_line(const SyntheticSession& session) {
-  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kPlain));
+  const std::string screen = paint::to_text(screen::draw({}, session.model(), {160, 48}, kPlain));
   const std::size_t begin = screen.find("step ", screen.find("100 % wait"));
   return screen.substr(begin, screen.find("  ", begin) - begin);
 }
@@ -164,7 +166,7 @@ TEST(StepLine, AddsUpWhateverAStepIsMadeOf) {
 
 /// The line below the map, where its figures would stand.
 std::string step_line_without_figures(const SyntheticSession& session) {
-  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kPlain));
+  const std::string screen = paint::to_text(screen::draw({}, session.model(), {160, 48}, kPlain));
   std::istringstream lines(screen.substr(screen.find("100 % wait")));
   std::string line;
   std::getline(lines, line), std::getline(lines, line);

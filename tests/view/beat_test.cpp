@@ -9,18 +9,19 @@
 #include <numbers>
 #include <random>
 
-#include "monitor/view/heat_map.h"
-#include "monitor/view/layout.h"
-#include "monitor/view/map_shares.h"
-#include "monitor/view/panels.h"
-#include "monitor/view/rhythm.h"
-#include "monitor/view/screen.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/map/heat_map.h"
+#include "monitor/view/map/map_shares.h"
+#include "monitor/view/map/rhythm.h"
+#include "monitor/view/panels/panels.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/any_seed.h"
 #include "tests/view/looks.h"
 
 namespace idlewave::view {
 namespace {
 
+using layout::TimeWindow;
 using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
 using wire::Event;
 using wire::EventKind;
@@ -74,24 +75,26 @@ double slow_power(const std::vector<double>& row, double most) {
 }
 
 /// Shades of one rank's columns, from the second one to the last that is over with all the steps in it.
-std::vector<double> shades(const timeline::Timeline& timeline, const State& state, Size size, Nanoseconds step,
+std::vector<double> shades(const timeline::Timeline& timeline, const State& state, paint::Size size, Nanoseconds step,
                            TimeWindow& window) {
   const analysis::session::Findings none;
   SessionInfo session;
   session.rhythm = step;
   const Model model{timeline, none, {}, session};
-  const Layout layout = lay_out(panels(), state, model, size, kColour);
-  const Canvas canvas = draw(state, model, size, kColour);
+  const layout::Layout layout = layout::lay_out(panels::all_panels(), state, model, size, kColour);
+  const paint::Canvas canvas = screen::draw(state, model, size, kColour);
   window = layout.window;
   const auto lines = layout.rows.lines.begin();
-  const auto own = std::find_if(lines, layout.rows.lines.end(),
-                                [](const MapLine& line) { return line.label_of < 0 && line.top == line.bottom; });
+  const auto own = std::find_if(lines, layout.rows.lines.end(), [](const layout::MapLine& line) {
+    return line.label_of < 0 && line.top == line.bottom;
+  });
   const int y = layout.map.y + static_cast<int>(own - lines);
   const auto end = std::min<std::int64_t>(window.x_of(kLength - 3 * std::max(step, window.column)), window.columns);
   std::vector<double> row;
   for (int x = 1; x < end; ++x) {
-    const Ink ink = canvas.at(layout.map.x + x, y).bg;
-    row.push_back(ink == Ink::kCompute ? 0 : static_cast<double>(ink) - static_cast<double>(Ink::kWait0) + 1);
+    const paint::Ink ink = canvas.at(layout.map.x + x, y).bg;
+    row.push_back(ink == paint::Ink::kCompute ? 0
+                                              : static_cast<double>(ink) - static_cast<double>(paint::Ink::kWait0) + 1);
   }
   // Whole periods alone: what is cut off would leak into all frequencies.
   const auto period = static_cast<std::size_t>(std::max<std::int64_t>(std::llround(step / (1.0 * window.column)), 1));
@@ -123,12 +126,12 @@ TEST(Beat, IsOnNoScreenAndAtNoZoomOfAProgramInStep) {
                       .apart = microseconds(std::uniform_int_distribution(0, 50'000)(random))};
     timeline::Timeline timeline;
     run(timeline, 4, steps, random);
-    const Nanoseconds step = rhythm_in(timeline, {seconds(6), seconds(11)});
+    const Nanoseconds step = map::rhythm_in(timeline, {seconds(6), seconds(11)});
     ASSERT_EQ(step, steps.length);
-    const Size size{std::uniform_int_distribution(40, 320)(random), 40};
+    const paint::Size size{std::uniform_int_distribution(40, 320)(random), 40};
     for (int zoom = -2; zoom <= 3; ++zoom) {
       State state;
-      state.zoom = fitting_zoom(size.columns * 2 / 3, step) - zoom;
+      state.zoom = layout::fitting_zoom(size.columns * 2 / 3, step) - zoom;
       TimeWindow window;
       const std::vector<double> row = shades(timeline, state, size, step, window);
       const double steps_a_column = static_cast<double>(window.column.count()) / static_cast<double>(step.count());
@@ -151,7 +154,7 @@ TEST(Beat, IsNotThereEitherWhereTheRhythmIsNotKnown) {
     const int columns = static_cast<int>(seconds(10) / window.column);
     const RankRange rank{0, 1};
     std::vector<timeline::Shares> shares(static_cast<std::size_t>(columns));
-    shares_over_time(timeline, {&rank, 1}, window, columns, kLength, shares);
+    map::shares_over_time(timeline, {&rank, 1}, window, columns, kLength, shares);
     for (const auto& each : shares) ASSERT_NEAR(each[timeline::Category::kWait], steps.wait, 0.01);
   }
 }
@@ -161,13 +164,13 @@ TEST(Beat, IsFaintInARowOfMoreRanksThanCanBeAskedForTheirSteps) {
   timeline::Timeline timeline;
   std::mt19937 random(1);
   run(timeline, kRanks, {.length = microseconds(37'300)}, random);
-  const Nanoseconds step = rhythm_in(timeline, {seconds(6), seconds(11)});
+  const Nanoseconds step = map::rhythm_in(timeline, {seconds(6), seconds(11)});
   for (const int doublings : {0, 1, 2}) {
     const TimeWindow window{.column = step * (1 << doublings), .first = 1};
     const int columns = static_cast<int>(seconds(11) / window.column);
     const RankRange all{0, kRanks};
     std::vector<timeline::Shares> shares(static_cast<std::size_t>(columns));
-    shares_over_time(timeline, {&all, 1}, window, columns, kLength, shares);
+    map::shares_over_time(timeline, {&all, 1}, window, columns, kLength, shares);
     // Half a shade: their buckets, of a quarter of a column, beat with the steps a little.
     for (const auto& each : shares) ASSERT_NEAR(each[timeline::Category::kWait], 0.4, 0.06) << doublings;
   }
@@ -180,7 +183,7 @@ TEST(MapShares, TellALongStepAsItWentOn) {
   const TimeWindow window{.column = milliseconds(100)};
   const RankRange rank{0, 1};
   std::vector<timeline::Shares> shares(4);
-  shares_over_time(timeline, {&rank, 1}, window, 4, kLength, shares);
+  map::shares_over_time(timeline, {&rank, 1}, window, 4, kLength, shares);
   for (int x = 0; x < 4; ++x) EXPECT_NEAR(shares[static_cast<std::size_t>(x)][timeline::Category::kWait], x / 2, 1e-3);
 }
 
@@ -193,7 +196,7 @@ TEST(MapShares, LoseNoTimeToWholeSteps) {
   const TimeWindow window{.column = milliseconds(31), .first = 3};
   const RankRange rank{0, 1};
   std::vector<timeline::Shares> shares(300);
-  shares_over_time(timeline, {&rank, 1}, window, 300, kLength, shares);
+  map::shares_over_time(timeline, {&rank, 1}, window, 300, kLength, shares);
   double sum = 0;
   for (const auto& each : shares) sum += each[timeline::Category::kWait] * 0.031;
   const auto exact = timeline.lane(0)->time_in(timeline::Category::kWait, window.from(), window.begin_of(300));
@@ -205,13 +208,13 @@ TEST(Rhythm, IsTheMeanStepAndNoneWhereStepsAreNotAlike) {
   timeline::Timeline steady, ragged;
   run(steady, 3, {.length = milliseconds(50), .jitter = 0.05}, random);
   run(ragged, 3, {.length = milliseconds(50), .jitter = 0.95}, random);
-  EXPECT_NEAR(static_cast<double>(rhythm_in(steady, {seconds(2), seconds(10)}).count()), 50e6, 1e6);
-  EXPECT_EQ(rhythm_in(ragged, {seconds(2), seconds(10)}), Nanoseconds{0});
-  EXPECT_EQ(rhythm_in(steady, {seconds(2), seconds(2) + milliseconds(60)}), Nanoseconds{0});
+  EXPECT_NEAR(static_cast<double>(map::rhythm_in(steady, {seconds(2), seconds(10)}).count()), 50e6, 1e6);
+  EXPECT_EQ(map::rhythm_in(ragged, {seconds(2), seconds(10)}), Nanoseconds{0});
+  EXPECT_EQ(map::rhythm_in(steady, {seconds(2), seconds(2) + milliseconds(60)}), Nanoseconds{0});
 }
 
 TEST(Rhythm, ChangesOnlyOnceAnotherOneHasSettled) {
-  Rhythm rhythm;
+  map::Rhythm rhythm;
   rhythm.observe(milliseconds(60));
   EXPECT_EQ(rhythm.step(), Nanoseconds{0});
   rhythm.observe(milliseconds(60));
@@ -227,7 +230,7 @@ TEST(TimeWindow, HasColumnsOfWholeStepsOrWholeFractionsOfOne) {
   std::mt19937 random(any_seed());
   for (int round = 0; round < 1000; ++round) {
     const Nanoseconds step(std::uniform_int_distribution<std::int64_t>(100'000, 10'000'000'000)(random));
-    const Nanoseconds column = column_width(std::uniform_int_distribution(8, 26)(random), step);
+    const Nanoseconds column = layout::column_width(std::uniform_int_distribution(8, 26)(random), step);
     const double steps = static_cast<double>(column.count()) / static_cast<double>(step.count());
     const double whole = steps >= 1 ? steps : 1 / steps;
     EXPECT_NEAR(whole, std::round(whole), 1e-3 * whole) << step.count();

@@ -1,12 +1,12 @@
 // Each form.
 
-#include "monitor/view/forms.h"
+#include "monitor/view/keys/forms.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
 #include "probe/words/noise.h"
 #include "tests/view/operator.h"
 #include "tests/view/synthetic_session.h"
@@ -23,7 +23,8 @@ TEST(InjectForm, SaysInFullWhatIsAccepted) {
   State state;
   state.form = Form{.kind = FormKind::kInject};
   for (int word = 0; word < 20; ++word) state.form->complaint += fmt::format("word{} ", word);
-  EXPECT_THAT(to_text(draw(state, session.model(), {80, 24}, kColour)), AllOf(HasSubstr("word0"), HasSubstr("word19")));
+  EXPECT_THAT(paint::to_text(screen::draw(state, session.model(), {80, 24}, kColour)),
+              AllOf(HasSubstr("word0"), HasSubstr("word19")));
 }
 
 TEST(InjectForm, ProposesTenStepsAndPredictsTheReach) {
@@ -75,7 +76,7 @@ TEST(Inject, SaysThatItWasSentForAWhile) {
   Operator op(then);
   op.press(U'i').press(KeyCode::kEnter).press(U'y');
   EXPECT_THAT(op.screen(), HasSubstr("sent; it is on the map"));
-  EXPECT_THAT(to_text(draw(op.state, later.model(), kSize, kColour)), Not(HasSubstr("sent;")));
+  EXPECT_THAT(paint::to_text(screen::draw(op.state, later.model(), kSize, kColour)), Not(HasSubstr("sent;")));
 }
 
 TEST(InjectForm, SendsNothingAfterEscapeOrNo) {
@@ -129,7 +130,7 @@ TEST(InjectForm, FitsIntoASmallScreen) {
   const SyntheticSession session({.length = milliseconds(500)});
   Operator op(session);
   op.press(U'i').type(U"250ms").press(KeyCode::kEnter);
-  EXPECT_THAT(to_text(draw(op.state, session.model(), {20, 5}, kColour)), HasSubstr("rank 0? y/n"));
+  EXPECT_THAT(paint::to_text(screen::draw(op.state, session.model(), {20, 5}, kColour)), HasSubstr("rank 0? y/n"));
 }
 
 TEST(NoiseForm, SendsNoiseToAllRanks) {
@@ -149,9 +150,10 @@ TEST(NoiseForm, ShowsWhichKeysAnswerHoweverLongItIs) {
   Operator op;
   op.press(U'n').type(U"trace:/some/where/noise-of-a-node.txt").press(KeyCode::kEnter);
   using std::chrono::milliseconds;
-  take_noise(op.state, words::order_of_trace("/some/where/noise-of-a-node.txt",
-                                             {{milliseconds(3), milliseconds(2)}, {milliseconds(8), milliseconds(0)}}));
-  EXPECT_THAT(to_text(draw(op.state, session.model(), {20, 5}, kColour)), HasSubstr("leave? y/n"));
+  keys::take_noise(op.state,
+                   words::order_of_trace("/some/where/noise-of-a-node.txt",
+                                         {{milliseconds(3), milliseconds(2)}, {milliseconds(8), milliseconds(0)}}));
+  EXPECT_THAT(paint::to_text(screen::draw(op.state, session.model(), {20, 5}, kColour)), HasSubstr("leave? y/n"));
 }
 
 TEST(NoiseForm, HasATraceReadBeforeItAsks) {
@@ -160,11 +162,11 @@ TEST(NoiseForm, HasATraceReadBeforeItAsks) {
   ASSERT_NE(op.last<ReadNoise>(), nullptr);
   EXPECT_EQ(op.last<ReadNoise>()->text, "trace:/some/where/noise.txt");
   ASSERT_TRUE(op.state.form) << "until it has been read";
-  take_noise(op.state, wire::Error{"/some/where/noise.txt: is not a regular file"});
+  keys::take_noise(op.state, wire::Error{"/some/where/noise.txt: is not a regular file"});
   EXPECT_THAT(op.screen(), HasSubstr("is not a regular file"));
   using std::chrono::milliseconds;
-  take_noise(op.state, words::order_of_trace("/some/where/noise.txt",
-                                             {{milliseconds(3), milliseconds(2)}, {milliseconds(8), milliseconds(0)}}));
+  keys::take_noise(op.state, words::order_of_trace("/some/where/noise.txt", {{milliseconds(3), milliseconds(2)},
+                                                                             {milliseconds(8), milliseconds(0)}}));
   EXPECT_THAT(op.screen(), HasSubstr("noise trace:noise.txt (2 detours, 25 % of 8 ms) into all 40 ranks"));
   op.press(U'y');
   ASSERT_NE(op.last<SendCommand>(), nullptr);

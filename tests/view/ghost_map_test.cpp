@@ -1,12 +1,12 @@
 // The map of where ranks leave the model shows the places where they did, and no other.
 
-#include "monitor/view/ghost_map.h"
+#include "monitor/view/map/ghost_map.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "monitor/view/screen.h"
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/analysis/ring_model.h"
 #include "tests/view/looks.h"
 
@@ -34,19 +34,20 @@ class GhostMap : public ::testing::Test {
   }
 
   Model model() const { return {timeline_, findings_, {}, session_, state_.ghost ? &finder_.found() : nullptr}; }
-  Canvas drawn() {
-    if (const auto window = ghost_window(state_, model(), kSize, look_)) finder_.observe(*window);
-    return draw(state_, model(), kSize, look_);
+  paint::Canvas drawn() {
+    if (const auto window = screen::ghost_window(state_, model(), kSize, look_)) finder_.observe(*window);
+    return screen::draw(state_, model(), kSize, look_);
   }
   const Ghost& ghost() {
     drawn();
     return *finder_.found();
   }
   /// What the row of a rank holds in a window of time, column by column.
-  std::vector<DepartureCell> row_of(Rank rank, Nanoseconds from, Nanoseconds column, int columns) {
+  std::vector<map::DepartureCell> row_of(Rank rank, Nanoseconds from, Nanoseconds column, int columns) {
     const RankRange row{rank, rank + 1};
-    std::vector<DepartureCell> cells(static_cast<std::size_t>(columns));
-    departures_over_time(ghost(), {&row, 1}, {.column = column, .first = from / column, .columns = columns}, cells);
+    std::vector<map::DepartureCell> cells(static_cast<std::size_t>(columns));
+    map::departures_over_time(ghost(), {&row, 1}, {.column = column, .first = from / column, .columns = columns},
+                              cells);
     return cells;
   }
 
@@ -65,10 +66,10 @@ TEST_F(GhostMap, IsCalmButWhereARankLeftTheModel) {
       SCOPED_TRACE(::testing::Message() << "rank " << rank << ", step " << step);
       const RingModel::Times& times = program_.times[std::size_t(step)][std::size_t(rank)];
       const auto at = Nanoseconds(std::int64_t(times.begin + times.work_end) / 2);
-      const DepartureCell cell = row_of(rank, at, Nanoseconds(1000), 1).front();
+      const map::DepartureCell cell = row_of(rank, at, Nanoseconds(1000), 1).front();
       ASSERT_TRUE(cell.known);
       const bool leaves = rank == 30 && step == 60;
-      EXPECT_EQ(ink_of(cell) == Ink::kCompute, !leaves);
+      EXPECT_EQ(map::ink_of(cell) == paint::Ink::kCompute, !leaves);
       if (!leaves) continue;
       EXPECT_NEAR(cell.steps, 0.8, 0.1);
     }
@@ -83,36 +84,36 @@ TEST_F(GhostMap, HasDeparturesOfWaitingWhereTheRankWaited) {
 }
 
 TEST_F(GhostMap, ShowsTheSameByStepsAndBySingleCells) {
-  std::vector<DepartureCell> cells(100);
+  std::vector<map::DepartureCell> cells(100);
   const RankRange row{30, 31};
-  departures_over_steps(ghost(), {&row, 1}, {.per_column = 1, .first = 0, .columns = 100}, cells);
+  map::departures_over_steps(ghost(), {&row, 1}, {.per_column = 1, .first = 0, .columns = 100}, cells);
   for (int step = 30; step < 90; ++step) EXPECT_EQ(cells[std::size_t(step)].steps > 0.5, step == 60) << step;
 }
 
 TEST_F(GhostMap, SaysInWordsWhatItShows) {
-  const std::string text = to_text(drawn());
+  const std::string text = paint::to_text(drawn());
   EXPECT_THAT(text, HasSubstr("as the model"));
   EXPECT_THAT(text, HasSubstr("of a step later"));
   EXPECT_THAT(text, HasSubstr("most by rank 30, step 60: 8.00 ms later at work"));
   const RingModel::Times& times = program_.times[40][12];
-  EXPECT_EQ(departure_in_words(ghost(), 12, Nanoseconds(std::int64_t(times.work_end))),
+  EXPECT_EQ(map::departure_in_words(ghost(), 12, Nanoseconds(std::int64_t(times.work_end))),
             "as the model at work, 5.00 ms later by waiting");
-  EXPECT_EQ(departure_in_words(ghost(), 12, std::chrono::hours(1)), "");
+  EXPECT_EQ(map::departure_in_words(ghost(), 12, std::chrono::hours(1)), "");
 }
 
 TEST_F(GhostMap, ComesAndGoesByItsKey) {
   state_.ghost = false;
-  state_ = update(state_, key_of(U'G'), model(), kSize, look_).state;
+  state_ = keys::update(state_, key_of(U'G'), model(), kSize, look_).state;
   EXPECT_TRUE(state_.ghost);
-  EXPECT_THAT(to_text(drawn()), HasSubstr("as the model"));
-  state_ = update(state_, key_of(U'G'), model(), kSize, look_).state;
-  EXPECT_THAT(to_text(drawn()), ::testing::Not(HasSubstr("as the model")));
+  EXPECT_THAT(paint::to_text(drawn()), HasSubstr("as the model"));
+  state_ = keys::update(state_, key_of(U'G'), model(), kSize, look_).state;
+  EXPECT_THAT(paint::to_text(drawn()), ::testing::Not(HasSubstr("as the model")));
 }
 
 TEST(GhostMapOfNothing, SaysWhyThereIsNoGhost) {
   const timeline::Timeline timeline;
   GhostFinder finder(timeline);
-  EXPECT_THAT(ghost_in_words(finder.found()).front(), HasSubstr("no ghost: "));
+  EXPECT_THAT(map::ghost_in_words(finder.found()).front(), HasSubstr("no ghost: "));
 }
 
 }  // namespace

@@ -9,14 +9,16 @@
 #include <fstream>
 #include <sstream>
 
-#include "monitor/view/forms.h"
-#include "monitor/view/screen.h"
-#include "monitor/view/text.h"
+#include "monitor/view/keys/forms.h"
+#include "monitor/view/paint/text.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
 namespace {
+
+using paint::Ink;
 
 State usual_state() {
   State state;
@@ -37,12 +39,12 @@ char letter_of(Ink ink) {
 }
 
 /// What the upper and the lower half of each cell mean, a line of letters for each.
-std::string meanings(const Canvas& canvas) {
+std::string meanings(const paint::Canvas& canvas) {
   std::string out;
   for (int y = 0; y < canvas.size().rows; ++y) {
     std::string top, bottom;
     for (int x = 0; x < canvas.size().columns; ++x) {
-      const Cell& cell = canvas.at(x, y);
+      const paint::Cell& cell = canvas.at(x, y);
       const bool upper = cell.glyph == U'▀', lower = cell.glyph == U'▄', dotted = cell.fg == Ink::kNoData;
       top += letter_of(upper || dotted ? cell.fg : cell.bg);
       bottom += letter_of(lower || dotted ? cell.fg : cell.bg);
@@ -67,8 +69,8 @@ void expect_golden(const std::string& name, const std::string& actual) {
   EXPECT_EQ(actual, file(path)) << "if the change is meant: IDLEWAVE_UPDATE_GOLDEN=1 (see golden_test.cpp)";
 }
 
-std::string screen(Size size, const Look& look, const State& state = usual_state()) {
-  return to_text(draw(state, usual_session().model(), size, look));
+std::string screen(paint::Size size, const Look& look, const State& state = usual_state()) {
+  return paint::to_text(screen::draw(state, usual_session().model(), size, look));
 }
 
 TEST(GoldenScreen, Of160x48) { expect_golden("160x48", screen({160, 48}, kMonochrome)); }
@@ -79,7 +81,7 @@ TEST(GoldenScreen, Of20x5) { expect_golden("20x5", screen({20, 5}, kMonochrome))
 TEST(GoldenScreen, InAscii) { expect_golden("80x24_ascii", screen({80, 24}, kAscii)); }
 
 TEST(GoldenScreen, InColour) {
-  expect_golden("80x24_colour", meanings(draw(usual_state(), usual_session().model(), {80, 24}, kColour)));
+  expect_golden("80x24_colour", meanings(screen::draw(usual_state(), usual_session().model(), {80, 24}, kColour)));
 }
 
 TEST(GoldenScreen, OfTheHelp) {
@@ -90,7 +92,7 @@ TEST(GoldenScreen, OfTheHelp) {
 
 TEST(GoldenScreen, WithTheInjectionForm) {
   State state = usual_state();
-  state.form = inject_form(5, usual_session().model());
+  state.form = keys::inject_form(5, usual_session().model());
   expect_golden("80x24_inject", screen({80, 24}, kMonochrome, state));
 }
 

@@ -1,17 +1,18 @@
-#include "monitor/view/heat_map.h"
+#include "monitor/view/map/heat_map.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "monitor/view/layout.h"
-#include "monitor/view/panels.h"
-#include "monitor/view/screen.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/panels/panels.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
 namespace {
 
+using paint::Ink;
 using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
 using testing::SyntheticSession;
@@ -23,10 +24,10 @@ timeline::Shares shares(float compute, float wait, float delay = 0, float other 
 }
 
 TEST(Cell, RisesWithTheShareOfWaiting) {
-  Ink before = ink_of(shares(1, 0), 1);
+  Ink before = map::ink_of(shares(1, 0), 1);
   EXPECT_EQ(before, Ink::kCompute);
   for (float wait = 0.05f; wait <= 1; wait += 0.05f) {
-    const Ink now = ink_of(shares(1 - wait, wait), 1);
+    const Ink now = map::ink_of(shares(1 - wait, wait), 1);
     EXPECT_GE(now, before);
     before = now;
   }
@@ -34,14 +35,14 @@ TEST(Cell, RisesWithTheShareOfWaiting) {
 }
 
 TEST(Cell, TellsWhatIsNotKnownFromWhatIsIdle) {
-  EXPECT_EQ(ink_of(shares(0, 0), 1), Ink::kNoData);
-  EXPECT_EQ(ink_of(shares(0, 1), 1), Ink::kWait7);
-  EXPECT_EQ(ink_of(shares(0, 0.2f), 1), Ink::kNoData);
+  EXPECT_EQ(map::ink_of(shares(0, 0), 1), Ink::kNoData);
+  EXPECT_EQ(map::ink_of(shares(0, 1), 1), Ink::kWait7);
+  EXPECT_EQ(map::ink_of(shares(0, 0.2f), 1), Ink::kNoData);
 }
 
-TEST(Cell, OfTheNewestColumnIsJudgedByWhatIsPastOfIt) { EXPECT_EQ(ink_of(shares(0, 0.2f), 0.2f), Ink::kWait7); }
+TEST(Cell, OfTheNewestColumnIsJudgedByWhatIsPastOfIt) { EXPECT_EQ(map::ink_of(shares(0, 0.2f), 0.2f), Ink::kWait7); }
 
-TEST(Cell, ShowsADelayThatFillsAnEighth) { EXPECT_EQ(ink_of(shares(0.8f, 0, 0.2f), 1), Ink::kDelay); }
+TEST(Cell, ShowsADelayThatFillsAnEighth) { EXPECT_EQ(map::ink_of(shares(0.8f, 0, 0.2f), 1), Ink::kDelay); }
 
 TEST(HeatMap, NeverAveragesADelayAway) {
   const SyntheticSession session({.ranks = 400, .delay = milliseconds(30), .length = seconds(2)});
@@ -52,16 +53,17 @@ TEST(HeatMap, NeverAveragesADelayAway) {
 }
 
 TEST(HeatMap, TellsComputeWaitDelayAndFutureApartWithoutColour) {
-  const Canvas canvas = draw({}, usual_session().model(), {160, 48}, kMonochrome);
-  const Layout layout = lay_out(panels(), {}, usual_session().model(), {160, 48}, kMonochrome);
+  const paint::Canvas canvas = screen::draw({}, usual_session().model(), {160, 48}, kMonochrome);
+  const layout::Layout layout =
+      layout::lay_out(panels::all_panels(), {}, usual_session().model(), {160, 48}, kMonochrome);
   std::set<Ink> inks;
   for (int y = layout.map.y; y < layout.map.y + layout.map.height; ++y) {
     for (int x = layout.map.x; x < layout.map.x + layout.map.width; ++x) inks.insert(canvas.at(x, y).fg);
   }
   for (const Ink ink : {Ink::kCompute, Ink::kWait7, Ink::kDelay, Ink::kDefault}) EXPECT_TRUE(inks.contains(ink));
-  EXPECT_NE(glyph_of(Ink::kCompute), glyph_of(Ink::kWait7));
-  EXPECT_EQ(glyph_of(Ink::kDelay), U'D');
-  EXPECT_EQ(glyph_of(Ink::kNoData), U'?');
+  EXPECT_NE(map::glyph_of(Ink::kCompute), map::glyph_of(Ink::kWait7));
+  EXPECT_EQ(map::glyph_of(Ink::kDelay), U'D');
+  EXPECT_EQ(map::glyph_of(Ink::kNoData), U'?');
 }
 
 TEST(HeatMap, ShowsALostRankUnlikeOneThatEnded) {
@@ -73,13 +75,13 @@ TEST(HeatMap, ShowsALostRankUnlikeOneThatEnded) {
   end(0, wire::EventKind::kStop);
   end(1, wire::EventKind::kLost);
   session.timeline.advance("n1", seconds(4));
-  const Canvas canvas = draw({}, session.model(), {100, 30}, kMonochrome);
-  const Layout layout = lay_out(panels(), {}, session.model(), {100, 30}, kMonochrome);
+  const paint::Canvas canvas = screen::draw({}, session.model(), {100, 30}, kMonochrome);
+  const layout::Layout layout = layout::lay_out(panels::all_panels(), {}, session.model(), {100, 30}, kMonochrome);
   const int lines = static_cast<int>(layout.rows.lines.size()) / 4;
   const int x = layout.map.x + static_cast<int>(layout.window.x_of(seconds(3)));
   EXPECT_EQ(canvas.at(x, layout.map.y).fg, Ink::kDefault);
   EXPECT_EQ(canvas.at(x, layout.map.y + lines).fg, Ink::kNoData);
-  EXPECT_THAT(to_text(canvas), HasSubstr("×"));
+  EXPECT_THAT(paint::to_text(canvas), HasSubstr("×"));
 }
 
 TEST(HeatMap, ShowsTheSameColumnForTheSameSlotWhileItScrolls) {
@@ -88,11 +90,11 @@ TEST(HeatMap, ShowsTheSameColumnForTheSameSlotWhileItScrolls) {
   early.zoom = late.zoom = 14;
   early.paused_at = milliseconds(3600);
   late.paused_at = milliseconds(4400);
-  const Size size{160, 48};
-  const Layout before = lay_out(panels(), early, usual_session().model(), size, kColour),
-               after = lay_out(panels(), late, usual_session().model(), size, kColour);
-  const Canvas first = draw(early, usual_session().model(), size, kColour),
-               second = draw(late, usual_session().model(), size, kColour);
+  const paint::Size size{160, 48};
+  const layout::Layout before = layout::lay_out(panels::all_panels(), early, usual_session().model(), size, kColour),
+                       after = layout::lay_out(panels::all_panels(), late, usual_session().model(), size, kColour);
+  const paint::Canvas first = screen::draw(early, usual_session().model(), size, kColour),
+                      second = screen::draw(late, usual_session().model(), size, kColour);
   const auto shift = static_cast<int>(after.window.first - before.window.first);
   ASSERT_GT(shift, 0);
   for (int y = before.map.y; y < before.map.y + before.map.height; ++y) {
@@ -108,12 +110,12 @@ TEST(HeatMap, ShowsTheSameColumnForTheSameSlotWhileItScrolls) {
 /// The map's cell of a rank in a step, while its columns are steps.
 Ink ink_in_step(const Model& model, State state, Rank rank, wire::Step step) {
   state.by_steps = true;
-  const Size size{160, 48};
-  const Layout layout = lay_out(panels(), state, model, size, kColour);
-  const int group = group_of(layout.rows, rank);
+  const paint::Size size{160, 48};
+  const layout::Layout layout = layout::lay_out(panels::all_panels(), state, model, size, kColour);
+  const int group = map::group_of(layout.rows, rank);
   for (std::size_t i = 0; i < layout.rows.lines.size(); ++i) {
     if (layout.rows.lines[i].top != group || layout.rows.lines[i].bottom != group) continue;
-    return draw(state, model, size, kColour)
+    return screen::draw(state, model, size, kColour)
         .at(layout.map.x + static_cast<int>(layout.steps->x_of(step)), layout.map.y + static_cast<int>(i))
         .bg;
   }
@@ -177,14 +179,14 @@ TEST(HeatMap, TellsNoSpeedOfAFrontThatCameToAllInOneStep) {
   EXPECT_THAT(shown, Not(HasSubstr("10 ranks in one step,")));
 }
 
-TEST(Cell, StaysCalmAtATenthOfWaiting) { EXPECT_EQ(ink_of(shares(0.89f, 0.11f), 1), Ink::kCompute); }
+TEST(Cell, StaysCalmAtATenthOfWaiting) { EXPECT_EQ(map::ink_of(shares(0.89f, 0.11f), 1), Ink::kCompute); }
 
 TEST(Cell, ChangesItsShadeWhereTheScaleSaysSo) {
   for (int shade = 1; shade < 8; ++shade) {
-    const float from = wait_from(shade);
-    EXPECT_EQ(static_cast<int>(ink_of(shares(1 - from - 0.01f, from + 0.01f), 1)) - static_cast<int>(Ink::kWait0),
+    const float from = map::wait_from(shade);
+    EXPECT_EQ(static_cast<int>(map::ink_of(shares(1 - from - 0.01f, from + 0.01f), 1)) - static_cast<int>(Ink::kWait0),
               shade);
-    EXPECT_EQ(static_cast<int>(ink_of(shares(1 - from + 0.01f, from - 0.01f), 1)) - static_cast<int>(Ink::kWait0),
+    EXPECT_EQ(static_cast<int>(map::ink_of(shares(1 - from + 0.01f, from - 0.01f), 1)) - static_cast<int>(Ink::kWait0),
               shade - 1);
   }
 }

@@ -1,12 +1,12 @@
 // What a page has measured, as a table: as wide as there is room, or not at all.
 
-#include "monitor/view/lesson_figures.h"
+#include "monitor/view/panels/lesson_figures.h"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
-#include "monitor/view/text.h"
+#include "monitor/view/paint/text.h"
 #include "tests/any_seed.h"
 
 namespace idlewave::view {
@@ -20,7 +20,7 @@ using wire::LessonFigure;
 
 std::vector<std::string> texts_of(const Lesson& lesson, int columns) {
   std::vector<std::string> texts;
-  for (const LessonLine& line : figure_lines(lesson, columns)) {
+  for (const panels::LessonLine& line : panels::figure_lines(lesson, columns)) {
     texts.push_back(line.text);
     while (texts.back().ends_with(' ')) texts.back().pop_back();
   }
@@ -76,7 +76,8 @@ TEST(LessonFigures, AreNeverWiderThanTheirRoomWhateverSomebodySends) {
     for (auto rows = random() % 5; rows > 0; --rows)
       figures.push_back({text(), text(), text(), text(), part(), part(), part()});
     const int columns = int(random() % 120);
-    for (const LessonLine& line : figure_lines(lesson_of(figures), columns)) EXPECT_LE(columns_of(line.text), columns);
+    for (const panels::LessonLine& line : panels::figure_lines(lesson_of(figures), columns))
+      EXPECT_LE(paint::columns_of(line.text), columns);
   }
 }
 

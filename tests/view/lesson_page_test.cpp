@@ -1,20 +1,21 @@
 // The page of a lesson, in its panel and over the whole screen.
 
-#include "monitor/view/lesson_page.h"
+#include "monitor/view/panels/lesson_page.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "monitor/view/layout.h"
-#include "monitor/view/panels.h"
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/panels/panels.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
 namespace {
 
+using paint::Size;
 using std::chrono::seconds;
 using ::testing::AllOf, ::testing::HasSubstr, ::testing::Not;
 using testing::SyntheticSession;
@@ -46,12 +47,12 @@ TEST(LessonOnScreen, ShowsAllChoicesAndWhatWasFoundOfALesson) {
   lesson.asks = false;
   lesson.now = "Watching, 3 s: until all sockets keep their state for 3 s, and the wave has ended.";
   EXPECT_THAT(shown(), AllOf(HasSubstr("LESSON 1 of 2 · Watching, 3 s"), HasSubstr("socket 2 left lockstep")));
-  const int map = lay_out(panels(), {}, taught.model(), {80, 24}, kMonochrome).map.height;
+  const int map = layout::lay_out(panels::all_panels(), {}, taught.model(), {80, 24}, kMonochrome).map.height;
   lesson.verdict = "You said 3 ranks/step. Both fronts run.";
   lesson.now =
       "You said 3 ranks/step. Speed of the front downwards: measured 1 rank/step, theory 1 rank/step. Both fronts run.";
   EXPECT_THAT(shown(), HasSubstr("theory 1 rank/step"));
-  EXPECT_EQ(lay_out(panels(), {}, taught.model(), {80, 24}, kMonochrome).map.height, map);
+  EXPECT_EQ(layout::lay_out(panels::all_panels(), {}, taught.model(), {80, 24}, kMonochrome).map.height, map);
 }
 
 TEST(LessonOnScreen, ShowsAllOfALessonsPageByItsKeyAtEverySize) {
@@ -61,10 +62,10 @@ TEST(LessonOnScreen, ShowsAllOfALessonsPageByItsKeyAtEverySize) {
     State state;
     std::string seen;
     const auto look = [&] { seen += text(state, taught.model(), size, kMonochrome); };
-    state = update(state, key_of(U'L'), taught.model(), size, kMonochrome).state;
+    state = keys::update(state, key_of(U'L'), taught.model(), size, kMonochrome).state;
     for (int i = 0; i < 100; ++i) {
       look();
-      state = update(state, key_of(KeyCode::kDown), taught.model(), size, kMonochrome).state;
+      state = keys::update(state, key_of(KeyCode::kDown), taught.model(), size, kMonochrome).state;
     }
     for (int i = 0; i < 60; ++i)
       EXPECT_THAT(seen, HasSubstr(fmt::format("word{}", i))) << size.columns << 'x' << size.rows;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "monitor/view/screen.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 

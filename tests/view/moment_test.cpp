@@ -5,10 +5,10 @@
 
 #include <sstream>
 
-#include "monitor/view/layout.h"
-#include "monitor/view/panels.h"
-#include "monitor/view/screen.h"
-#include "monitor/view/text.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/paint/text.h"
+#include "monitor/view/panels/panels.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
@@ -20,17 +20,19 @@ using ::testing::HasSubstr, ::testing::Not;
 
 TEST(Moment, IsTheRightEdgeOfAMapOfThePast) {
   State state{.follow = false, .zoom = 14};
-  const Layout layout = lay_out(panels(), state, usual_session().model(), {160, 48}, kColour);
+  const layout::Layout layout =
+      layout::lay_out(panels::all_panels(), state, usual_session().model(), {160, 48}, kColour);
   ASSERT_LT(layout.window.to(), seconds(5));
-  EXPECT_EQ(shown_moment(state, usual_session().model(), {160, 48}, kColour), layout.window.to());
-  EXPECT_EQ(shown_moment({}, usual_session().model(), {160, 48}, kColour), usual_session().timeline.now());
+  EXPECT_EQ(screen::shown_moment(state, usual_session().model(), {160, 48}, kColour), layout.window.to());
+  EXPECT_EQ(screen::shown_moment({}, usual_session().model(), {160, 48}, kColour), usual_session().timeline.now());
 }
 
 TEST(Moment, IsThatOfTheCursor) {
   State state;
   state.cursor_time = milliseconds(1500);
-  const Nanoseconds at = shown_moment(state, usual_session().model(), {160, 48}, kColour);
-  const Layout layout = lay_out(panels(), state, usual_session().model(), {160, 48}, kColour);
+  const Nanoseconds at = screen::shown_moment(state, usual_session().model(), {160, 48}, kColour);
+  const layout::Layout layout =
+      layout::lay_out(panels::all_panels(), state, usual_session().model(), {160, 48}, kColour);
   EXPECT_GT(at, milliseconds(1500));
   EXPECT_LE(at, milliseconds(1500) + layout.window.column);
 }
@@ -38,9 +40,9 @@ TEST(Moment, IsThatOfTheCursor) {
 TEST(Moment, IsNowOnceTheMapThatFollowsLeftTheCursorBehind) {
   const State state{.cursor_time = seconds(1), .zoom = 14};
   const Model& model = usual_session().model();
-  const Layout layout = lay_out(panels(), state, model, {160, 48}, kColour);
+  const layout::Layout layout = layout::lay_out(panels::all_panels(), state, model, {160, 48}, kColour);
   ASSERT_GT(layout.window.from(), seconds(1));
-  EXPECT_EQ(shown_moment(state, model, {160, 48}, kColour), usual_session().timeline.now());
+  EXPECT_EQ(screen::shown_moment(state, model, {160, 48}, kColour), usual_session().timeline.now());
   const std::string shown = text(state, model, {160, 48}, kMonochrome);
   EXPECT_THAT(shown, HasSubstr("sockets at 5.0 s"));
   EXPECT_EQ(shown, text({.zoom = 14}, model, {160, 48}, kMonochrome));
@@ -48,12 +50,12 @@ TEST(Moment, IsNowOnceTheMapThatFollowsLeftTheCursorBehind) {
 
 TEST(Moment, StandsBesideTheSocketsInverseWhereItIsPast) {
   const auto is_inverse = [](const State& state) {
-    const Canvas canvas = draw(state, usual_session().model(), {160, 48}, kColour);
-    std::istringstream lines(to_text(canvas));
+    const paint::Canvas canvas = screen::draw(state, usual_session().model(), {160, 48}, kColour);
+    std::istringstream lines(paint::to_text(canvas));
     int y = 0;
     for (std::string line; std::getline(lines, line); ++y) {
       std::string_view before = std::string_view(line).substr(0, line.find("sockets at 5.0 s"));
-      if (before.size() < line.size()) return canvas.at(columns_of(before), y).reverse;
+      if (before.size() < line.size()) return canvas.at(paint::columns_of(before), y).reverse;
     }
     ADD_FAILURE() << "no moment";
     return false;

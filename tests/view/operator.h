@@ -7,11 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "monitor/view/layout.h"
-#include "monitor/view/panels.h"
-#include "monitor/view/screen.h"
-#include "monitor/view/text.h"
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/paint/text.h"
+#include "monitor/view/panels/panels.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
@@ -23,7 +23,7 @@ class Operator {
   explicit Operator(const testing::SyntheticSession& watched = usual_session()) : session_(watched) {}
 
   Operator& press(const Key& key) {
-    Update next = update(std::move(state), key, session_.model(), kSize, kColour);
+    keys::Update next = keys::update(std::move(state), key, session_.model(), kSize, kColour);
     state = std::move(next.state);
     effects.insert(effects.end(), next.effects.begin(), next.effects.end());
     return *this;
@@ -34,9 +34,11 @@ class Operator {
     for (const char32_t c : characters) press(c);
     return *this;
   }
-  std::string screen() const { return to_text(draw(state, session_.model(), kSize, kColour)); }
+  std::string screen() const { return paint::to_text(screen::draw(state, session_.model(), kSize, kColour)); }
   const timeline::Lane* lane(Rank rank) const { return session_.timeline.lane(rank); }
-  Layout layout() const { return lay_out(panels(), state, session_.model(), kSize, kColour); }
+  layout::Layout layout() const {
+    return layout::lay_out(panels::all_panels(), state, session_.model(), kSize, kColour);
+  }
   template <class Kind>
   const Kind* last() const {
     return effects.empty() ? nullptr : std::get_if<Kind>(&effects.back());

@@ -1,37 +1,39 @@
 // What holds for every panel of the table, and for one that joins it.
 
-#include "monitor/view/panels.h"
+#include "monitor/view/panels/panels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "monitor/view/layout.h"
-#include "monitor/view/screen.h"
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
 namespace {
 
+using layout::Panel;
+using paint::Size;
 using ::testing::HasSubstr;
 using testing::SyntheticSession;
 
 constexpr Size kSizes[] = {{20, 5}, {40, 12}, {80, 24}, {160, 48}, {300, 80}};
-constexpr Cell kUntouched{.glyph = U'#'};
+constexpr paint::Cell kUntouched{.glyph = U'#'};
 
 /// Whatever a panel may scroll.
 std::pair<Rank, std::map<PanelKey, int>> place(const State& state) { return {state.cursor_rank, state.scrolled}; }
 
 State after(State state, const Key& key, Size size) {
-  return update(std::move(state), key, usual_session().model(), size, kColour).state;
+  return keys::update(std::move(state), key, usual_session().model(), size, kColour).state;
 }
 
 TEST(Panels, HaveAKeyEachThatBringsTheFocusToThem) {
   std::set<PanelKey> keys;
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels::all_panels()) {
     EXPECT_TRUE(keys.insert(panel.key).second) << panel.name;
     EXPECT_EQ(after({}, key_of(panel.key), {160, 48}).focus, panel.key) << panel.name;
   }
@@ -39,8 +41,8 @@ TEST(Panels, HaveAKeyEachThatBringsTheFocusToThem) {
 
 TEST(Panels, KeepTheFocusWhereItIsAndSaySoIfThereIsNoRoomForTheOneAskedFor) {
   const Size small{40, 8};
-  for (const Panel& panel : panels()) {
-    if (lay_out(panels(), {}, usual_session().model(), small, kColour).shows(panel.key)) continue;
+  for (const Panel& panel : panels::all_panels()) {
+    if (layout::lay_out(panels::all_panels(), {}, usual_session().model(), small, kColour).shows(panel.key)) continue;
     const State state = after({}, key_of(panel.key), small);
     EXPECT_EQ(state.focus, kMapKey);
     EXPECT_THAT(state.message.text, HasSubstr(std::string(panel.name)));
@@ -89,9 +91,9 @@ TEST(Panels, SayOfMessagesHowManyWentToPlacesThatAreNotKnownInWhateverRoomThereI
 
 void expect_inside_its_box(const Panel& panel, PanelKey focus, const Model& model, Size size) {
   const State state{.focus = focus};
-  const Layout layout = lay_out(panels(), state, model, size, kColour);
+  const layout::Layout layout = layout::lay_out(panels::all_panels(), state, model, size, kColour);
   if (!layout.shows(panel.key)) return;
-  Canvas canvas(size);
+  paint::Canvas canvas(size);
   canvas.fill(0, 0, size.columns, size.rows, kUntouched);
   panel.draw(canvas, layout, state, model, kColour);
   for (int y = 0; y < size.rows; ++y)
@@ -103,7 +105,7 @@ void expect_inside_its_box(const Panel& panel, PanelKey focus, const Model& mode
 }
 
 void expect_inside_their_boxes(const Model& model, Size size) {
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels::all_panels()) {
     if (panel.key == kMapKey) continue;  // Its axes and its legend stand around its box.
     for (const PanelKey focus : {kMapKey, panel.key}) expect_inside_its_box(panel, focus, model, size);
   }
@@ -122,17 +124,18 @@ TEST(Panels, DrawNothingOutsideTheirBoxWhereSocketsFillIt) {
 }
 
 TEST(Panels, ShowWhichOfThemHasTheFocus) {
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels::all_panels()) {
     if (panel.key == kMapKey) continue;
     const State focused = after({}, key_of(panel.key), {160, 48});
-    const Box box = lay_out(panels(), focused, usual_session().model(), {160, 48}, kColour).box_of(panel.key);
-    EXPECT_EQ(draw(focused, usual_session().model(), {160, 48}, kColour).at(box.x - 1, box.y).glyph, U'▸')
+    const layout::Box box =
+        layout::lay_out(panels::all_panels(), focused, usual_session().model(), {160, 48}, kColour).box_of(panel.key);
+    EXPECT_EQ(screen::draw(focused, usual_session().model(), {160, 48}, kColour).at(box.x - 1, box.y).glyph, U'▸')
         << panel.name;
   }
 }
 
 TEST(Panels, ScrollAsFarAsThereIsSomething) {
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels::all_panels()) {
     State top = {.focus = panel.key}, end = top;
     for (int i = 0; i < 100; ++i) {
       panel.scroll(top, usual_session().model(), -1);
@@ -149,9 +152,11 @@ TEST(Panels, ScrollAsFarAsThereIsSomething) {
 
 TEST(Panels, ThatAreThereWithTheFocusTakeNoRoomWithoutIt) {
   for (const auto& [key, rows] : {std::pair(U'6', 6), std::pair(U'7', 7)}) {
-    EXPECT_FALSE(lay_out(panels(), {}, usual_session().model(), {160, 48}, kColour).shows(key));
+    EXPECT_FALSE(layout::lay_out(panels::all_panels(), {}, usual_session().model(), {160, 48}, kColour).shows(key));
     const State focused = after({}, key_of(key), {80, 24});
-    EXPECT_EQ(lay_out(panels(), focused, usual_session().model(), {80, 24}, kColour).box_of(key).height, rows);
+    EXPECT_EQ(
+        layout::lay_out(panels::all_panels(), focused, usual_session().model(), {80, 24}, kColour).box_of(key).height,
+        rows);
     EXPECT_EQ(after(focused, key_of(KeyCode::kTab), {80, 24}).focus, kMapKey);
   }
 }
@@ -160,8 +165,8 @@ TEST(Panels, SayThatNothingIsKnownOfMpiWhereNoRankHasTold) {
   SyntheticSession session;
   session.findings.mpi = nullptr;
   for (const PanelKey key : {U'6', U'7'}) {
-    const Canvas canvas = draw({.focus = key}, session.model(), {160, 48}, kColour);
-    EXPECT_THAT(to_text(canvas), HasSubstr("▸no rank has told of ")) << char(key);
+    const paint::Canvas canvas = screen::draw({.focus = key}, session.model(), {160, 48}, kColour);
+    EXPECT_THAT(paint::to_text(canvas), HasSubstr("▸no rank has told of ")) << char(key);
   }
 }
 
@@ -173,14 +178,14 @@ TEST(Panels, LeaveTheArrowsToTheMapWhereTheScreenHasBecomeTooSmallForThem) {
   EXPECT_EQ(state.cursor_rank, moved);
 }
 
-int three_rows(const State&, const Model&, const Room&) { return 3; }
+int three_rows(const State&, const Model&, const layout::Room&) { return 3; }
 void scroll_nothing(State&, const Model&, int) {}
-void fill_own_box(Canvas& canvas, const Layout& layout, const State&, const Model&, const Look&) {
-  const Box box = layout.box_of(U'9');
+void fill_own_box(paint::Canvas& canvas, const layout::Layout& layout, const State&, const Model&, const Look&) {
+  const layout::Box box = layout.box_of(U'9');
   canvas.fill(box.x, box.y, box.width, box.height, {.glyph = U'9'});
 }
 
-Panel newcomer(Region region) {
+Panel newcomer(layout::Region region) {
   return {.key = U'9',
           .name = "newcomer",
           .region = region,
@@ -191,22 +196,22 @@ Panel newcomer(Region region) {
           .scroll = scroll_nothing};
 }
 
-bool overlap(const Box& a, const Box& b) {
+bool overlap(const layout::Box& a, const layout::Box& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
 TEST(Panels, GetTheRoomTheyWishForWhereverTheyJoinTheOthers) {
-  for (const Region region : {Region::kBeside, Region::kUnder, Region::kBottom}) {
+  for (const layout::Region region : {layout::Region::kBeside, layout::Region::kUnder, layout::Region::kBottom}) {
     for (const bool first : {true, false}) {
-      std::vector<Panel> all(panels().begin(), panels().end());
+      std::vector<Panel> all(panels::all_panels().begin(), panels::all_panels().end());
       all.insert(first ? all.begin() + 1 : all.end(), newcomer(region));
-      const Layout layout = lay_out(all, {}, usual_session().model(), {160, 48}, kColour);
+      const layout::Layout layout = layout::lay_out(all, {}, usual_session().model(), {160, 48}, kColour);
       ASSERT_TRUE(layout.shows(U'9'));
       EXPECT_EQ(layout.region_of(U'9'), region);
       EXPECT_GE(layout.box_of(U'9').height, 3);
-      for (const Placed& a : layout.placed) {
+      for (const layout::Placed& a : layout.placed) {
         EXPECT_FALSE(a.box.empty());
-        for (const Placed& b : layout.placed) EXPECT_TRUE(a.panel == b.panel || !overlap(a.box, b.box));
+        for (const layout::Placed& b : layout.placed) EXPECT_TRUE(a.panel == b.panel || !overlap(a.box, b.box));
       }
     }
   }

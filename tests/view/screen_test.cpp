@@ -1,6 +1,6 @@
 // What holds for every screen, whatever its size and whatever it shows.
 
-#include "monitor/view/screen.h"
+#include "monitor/view/screen/screen.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,11 +9,11 @@
 #include <set>
 #include <sstream>
 
-#include "monitor/view/bindings.h"
-#include "monitor/view/layout.h"
-#include "monitor/view/panels.h"
-#include "monitor/view/text.h"
-#include "monitor/view/update.h"
+#include "monitor/view/keys/bindings.h"
+#include "monitor/view/keys/update.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/paint/text.h"
+#include "monitor/view/panels/panels.h"
 #include "tests/view/looks.h"
 #include "tests/view/synthetic_session.h"
 
@@ -21,6 +21,7 @@ namespace idlewave::view {
 namespace {
 
 using analysis::domains::DomainState;
+using paint::Size;
 using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
 using testing::ProgramPlan, testing::SyntheticSession;
@@ -37,10 +38,10 @@ std::vector<Size> sizes() {
   return out;
 }
 
-std::vector<Box> boxes(const Layout& layout, int columns) {
-  std::vector<Box> out;
+std::vector<layout::Box> boxes(const layout::Layout& layout, int columns) {
+  std::vector<layout::Box> out;
   if (!layout.labels.empty()) out.push_back(layout.labels);
-  for (const Placed& placed : layout.placed) out.push_back(placed.box);
+  for (const layout::Placed& placed : layout.placed) out.push_back(placed.box);
   const int axis_end = layout.beside.empty() ? columns : layout.map.x + layout.map.width;
   if (layout.axis >= 0) out.push_back({0, layout.axis, axis_end, 1});
   for (const int row : {layout.title, layout.legend, layout.rule, layout.step, layout.keys}) {
@@ -49,13 +50,14 @@ std::vector<Box> boxes(const Layout& layout, int columns) {
   return out;
 }
 
-bool overlap(const Box& a, const Box& b) {
+bool overlap(const layout::Box& a, const layout::Box& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
 TEST(Screen, HasNoOverlapAtAnySize) {
   for (const Size size : sizes()) {
-    const auto all = boxes(lay_out(panels(), {}, usual_session().model(), size, kColour), size.columns);
+    const auto all =
+        boxes(layout::lay_out(panels::all_panels(), {}, usual_session().model(), size, kColour), size.columns);
     for (std::size_t i = 0; i < all.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j)
         ASSERT_FALSE(overlap(all[i], all[j])) << size.columns << 'x' << size.rows << ": " << i << " and " << j;
@@ -65,7 +67,8 @@ TEST(Screen, HasNoOverlapAtAnySize) {
 
 TEST(Screen, StaysInsideAtAnySize) {
   for (const Size size : sizes()) {
-    for (const Box& box : boxes(lay_out(panels(), {}, usual_session().model(), size, kColour), size.columns)) {
+    for (const layout::Box& box :
+         boxes(layout::lay_out(panels::all_panels(), {}, usual_session().model(), size, kColour), size.columns)) {
       ASSERT_TRUE(box.x >= 0 && box.y >= 0 && box.x + box.width <= size.columns && box.y + box.height <= size.rows)
           << size.columns << 'x' << size.rows;
     }
@@ -75,7 +78,7 @@ TEST(Screen, StaysInsideAtAnySize) {
 TEST(Screen, KeepsThreeRowsOfTheMapFrom20x5On) {
   for (const Size size : sizes()) {
     if (size.columns < 20 || size.rows < 5) continue;
-    const Layout layout = lay_out(panels(), {}, usual_session().model(), size, kColour);
+    const layout::Layout layout = layout::lay_out(panels::all_panels(), {}, usual_session().model(), size, kColour);
     ASSERT_GE(layout.map.height, 3) << size.columns << 'x' << size.rows;
     ASSERT_GE(layout.rows.lines.size(), 3u) << size.columns << 'x' << size.rows;
   }
@@ -91,13 +94,14 @@ TEST(Screen, KeepsTheLiveCountToTheLast) {
 }
 
 TEST(Screen, GivesUpPartsInTheAgreedOrder) {
-  const auto parts = [](const Layout& l) {
+  const auto parts = [](const layout::Layout& l) {
     const bool all_sockets = l.shows(kSockets) && l.box_of(kSockets).height > 1;
     return std::array{l.shows(kLesson), l.step >= 0, l.keys >= 0, all_sockets, l.title >= 0};
   };
   for (int columns : {60, 80, 160}) {
     for (int rows = 5; rows <= 60; ++rows) {
-      const auto shown = parts(lay_out(panels(), {}, usual_session().model(), {columns, rows}, kColour));
+      const auto shown =
+          parts(layout::lay_out(panels::all_panels(), {}, usual_session().model(), {columns, rows}, kColour));
       EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end())) << columns << 'x' << rows;
     }
   }
@@ -179,7 +183,7 @@ TEST(Screen, SaysOfARankWhatEndedMostOfItsWaiting) {
     for (std::size_t rank = 0; rank < session.findings.causes.ranks.size(); ++rank)
       session.findings.causes.ranks.of(rank) = {
           .waited = milliseconds(100), .transfer = milliseconds(100), .ended = ended};
-    return to_text(draw({.focus = U'5'}, session.model(), {120, 30}, kColour));
+    return paint::to_text(screen::draw({.focus = U'5'}, session.model(), {120, 30}, kColour));
   };
   for (const auto& [ended, words] :
        {std::pair(analysis::causes::Ended{.by_message = milliseconds(80)}, "late sender 80 %"),
@@ -195,21 +199,21 @@ TEST(Screen, SaysOfARankWhatEndedMostOfItsWaiting) {
 /// On a low screen it is a line, where no lesson needs the room, and a list while it has the focus.
 TEST(Screen, TellsOfTheWorstRankInALineOf80x24) {
   SyntheticSession session;
-  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)), Not(HasSubstr("made others wait")));
+  EXPECT_THAT(paint::to_text(screen::draw({}, session.model(), {80, 24}, kColour)), Not(HasSubstr("made others wait")));
   session.session.lesson.reset();
-  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)),
+  EXPECT_THAT(paint::to_text(screen::draw({}, session.model(), {80, 24}, kColour)),
               HasSubstr("rank 5 made others wait 43.8 s: 2.39 s direct, 41.4 s through those who waited\n"));
-  EXPECT_THAT(to_text(draw({.focus = U'5'}, session.model(), {80, 24}, kColour)),
+  EXPECT_THAT(paint::to_text(screen::draw({.focus = U'5'}, session.model(), {80, 24}, kColour)),
               HasSubstr("   5       43.8 s       2.39 s       41.4 s          0 s   -\n"));
   for (std::size_t rank = 0; rank < session.findings.causes.ranks.size(); ++rank)
     session.findings.causes.ranks.of(rank) = {.waited = std::chrono::seconds(1), .unknown = std::chrono::seconds(1)};
-  EXPECT_THAT(to_text(draw({}, session.model(), {80, 24}, kColour)),
+  EXPECT_THAT(paint::to_text(screen::draw({}, session.model(), {80, 24}, kColour)),
               HasSubstr("rank 0 waited longest, 1.00 s: unknown 100 %\n"));
 }
 
 TEST(Screen, IsTheSameForTheSameArguments) {
-  EXPECT_EQ(draw({}, usual_session().model(), {160, 48}, kColour),
-            draw({}, usual_session().model(), {160, 48}, kColour));
+  EXPECT_EQ(screen::draw({}, usual_session().model(), {160, 48}, kColour),
+            screen::draw({}, usual_session().model(), {160, 48}, kColour));
 }
 
 TEST(Screen, UsesAsciiAloneWithoutUnicode) {
@@ -225,7 +229,7 @@ TEST(Screen, UsesAsciiAloneWithoutUnicode) {
 
 TEST(Screen, HasAnAsciiStandInForEveryGlyphItUses) {
   for (const char32_t glyph : std::u32string_view(U"─│┊┤▕▏█·…●▆◆×╵▴▾▸◂←→↑↓–µ≈╲╱"))
-    EXPECT_NE(ascii_of(glyph), kUnprintable) << static_cast<unsigned>(glyph);
+    EXPECT_NE(paint::ascii_of(glyph), paint::kUnprintable) << static_cast<unsigned>(glyph);
 }
 
 TEST(Screen, LetsNoControlCharacterOfANameThrough) {
@@ -244,11 +248,11 @@ TEST(Screen, LetsNoControlCharacterOfANameThrough) {
   State state;
   state.message.text = plan.program;
   for (const Size size : {Size{160, 48}, Size{80, 24}, Size{60, 20}, Size{10, 2}}) {
-    const Canvas canvas = draw(state, hostile.model(), size, kColour);
+    const paint::Canvas canvas = screen::draw(state, hostile.model(), size, kColour);
     for (int y = 0; y < size.rows; ++y) {
-      for (int x = 0; x < size.columns; ++x) ASSERT_EQ(canvas.at(x, y).glyph, one_column(canvas.at(x, y).glyph));
+      for (int x = 0; x < size.columns; ++x) ASSERT_EQ(canvas.at(x, y).glyph, paint::one_column(canvas.at(x, y).glyph));
     }
-    EXPECT_THAT(to_text(canvas), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(paint::to_text(canvas), Not(HasSubstr("\x1b")));
   }
 }
 
@@ -257,7 +261,7 @@ TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
   const analysis::session::Findings none;
   SessionInfo session;
   session.link_detail = "start ranks with IDLEWAVE_SESSION=x";
-  for (const Size size : sizes()) draw({}, {nothing, none, {}, session}, size, kColour);
+  for (const Size size : sizes()) screen::draw({}, {nothing, none, {}, session}, size, kColour);
   EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome), HasSubstr("no event yet: start ranks"));
 }
 
@@ -304,7 +308,7 @@ TEST(Screen, MarksTheSaturationPointInTheBar) {
 
 TEST(Screen, KeepsACountForManySockets) {
   const SyntheticSession many({.ranks = 400, .length = milliseconds(200)});
-  for (const Size size : sizes()) draw({}, many.model(), size, kColour);
+  for (const Size size : sizes()) screen::draw({}, many.model(), size, kColour);
   EXPECT_THAT(text({}, many.model(), {160, 30}, kMonochrome), HasSubstr("of 400 ranks"));
 }
 
@@ -321,7 +325,7 @@ TEST(Screen, ListsSocketsAsTheirRanksStandOnTheMap) {
   const SessionInfo session;
   const Model model{timeline, findings, {}, session};
   for (const Size size : {Size{160, 48}, Size{160, 16}, Size{60, 20}}) {
-    const std::string shown = to_text(draw({}, model, size, kColour));
+    const std::string shown = paint::to_text(screen::draw({}, model, size, kColour));
     ASSERT_THAT(shown, HasSubstr("socket from 0"));
     EXPECT_LT(shown.find("socket from 0"), shown.find("socket from 4"));
     EXPECT_LT(shown.find("socket from 4"), shown.find("socket from 8"));
@@ -366,14 +370,14 @@ TEST(Screen, DoesNotCallLiveWhatCameLongAgo) {
   SyntheticSession late({.length = milliseconds(300)});
   const auto ink_of_link = [&](Nanoseconds lag, const std::string& words) {
     late.session.lag = lag;
-    const Canvas canvas = draw({}, late.model(), {160, 48}, kColour);
-    const std::string title = to_text(canvas).substr(0, to_text(canvas).find('\n'));
+    const paint::Canvas canvas = screen::draw({}, late.model(), {160, 48}, kColour);
+    const std::string title = paint::to_text(canvas).substr(0, paint::to_text(canvas).find('\n'));
     EXPECT_THAT(title, HasSubstr(words));
-    return canvas.at(columns_of(title) - 1, 0).fg;
+    return canvas.at(paint::columns_of(title) - 1, 0).fg;
   };
-  EXPECT_EQ(ink_of_link(milliseconds(60), "LIVE +0.06 s"), Ink::kGood);
-  EXPECT_EQ(ink_of_link(seconds(3), "LIVE +3.00 s"), Ink::kWarning);
-  EXPECT_EQ(ink_of_link(seconds(33), "BEHIND 33.0 s"), Ink::kError);
+  EXPECT_EQ(ink_of_link(milliseconds(60), "LIVE +0.06 s"), paint::Ink::kGood);
+  EXPECT_EQ(ink_of_link(seconds(3), "LIVE +3.00 s"), paint::Ink::kWarning);
+  EXPECT_EQ(ink_of_link(seconds(33), "BEHIND 33.0 s"), paint::Ink::kError);
 }
 
 TEST(Screen, SaysWhileRanksAreDisturbedByOrder) {
@@ -398,9 +402,9 @@ TEST(Screen, SaysWhileRanksAreDisturbedByOrder) {
 
 TEST(Screen, GivesRanksTheRowsThatThereAre) {
   const auto rows_of_a_rank = [](Size size) {
-    const Layout layout = lay_out(panels(), {}, usual_session().model(), size, kColour);
+    const layout::Layout layout = layout::lay_out(panels::all_panels(), {}, usual_session().model(), size, kColour);
     int halves = 0;
-    for (const MapLine& line : layout.rows.lines)
+    for (const layout::MapLine& line : layout.rows.lines)
       if (line.label_of < 0) halves += (line.top == 5) + (line.bottom == 5);
     return halves / 2.0;
   };

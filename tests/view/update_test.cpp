@@ -1,23 +1,24 @@
 // Each key.
 
-#include "monitor/view/update.h"
+#include "monitor/view/keys/update.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "monitor/view/bindings.h"
-#include "monitor/view/figures.h"
-#include "monitor/view/layout.h"
-#include "monitor/view/panels.h"
-#include "monitor/view/screen.h"
-#include "monitor/view/text.h"
+#include "monitor/view/keys/bindings.h"
+#include "monitor/view/layout/layout.h"
+#include "monitor/view/paint/figures.h"
+#include "monitor/view/paint/text.h"
+#include "monitor/view/panels/panels.h"
+#include "monitor/view/screen/screen.h"
 #include "tests/view/operator.h"
 #include "tests/view/synthetic_session.h"
 
 namespace idlewave::view {
 namespace {
 
+using paint::Size;
 using std::chrono::milliseconds, std::chrono::seconds;
 using ::testing::AllOf, ::testing::HasSubstr, ::testing::IsEmpty, ::testing::Not;
 using testing::SyntheticSession;
@@ -28,8 +29,8 @@ TEST(Keys, EveryBindingThatDoesSomethingIsListedByHelp) {
   SyntheticSession session({.length = milliseconds(50)});
   session.session.can_detach = true;
   for (const Size size : {Size{80, 24}, Size{160, 48}}) {
-    const std::string help = to_text(draw(op.state, session.model(), size, kColour));
-    for (const Binding& binding : bindings()) {
+    const std::string help = paint::to_text(screen::draw(op.state, session.model(), size, kColour));
+    for (const keys::Binding& binding : keys::bindings()) {
       EXPECT_THAT(help, HasSubstr(std::string(binding.shown) + " "));
       EXPECT_THAT(help, HasSubstr(std::string(binding.does)));
     }
@@ -37,7 +38,7 @@ TEST(Keys, EveryBindingThatDoesSomethingIsListedByHelp) {
   }
   session.session.can_detach = false;
   session.session.no_command = wire::NoCommand::kRecording;
-  const std::string help = to_text(draw(op.state, session.model(), {80, 24}, kColour));
+  const std::string help = paint::to_text(screen::draw(op.state, session.model(), {80, 24}, kColour));
   for (const char* nothing : {"leave; the program", "delay the rank", "noise in all"})
     EXPECT_THAT(help, Not(HasSubstr(nothing)));
 }
@@ -49,10 +50,11 @@ TEST(Keys, HelpCanBeReadOnTheSmallestScreen) {
   State state;
   state.help = true;
   std::string read;
-  for (; state.help_scroll < 200; ++state.help_scroll) read += to_text(draw(state, session.model(), {20, 5}, kColour));
-  for (const Binding& binding : bindings()) {
+  for (; state.help_scroll < 200; ++state.help_scroll)
+    read += paint::to_text(screen::draw(state, session.model(), {20, 5}, kColour));
+  for (const keys::Binding& binding : keys::bindings()) {
     EXPECT_THAT(read, HasSubstr(" " + std::string(binding.shown) + "\n"));
-    for (const std::string& line : wrapped(binding.does, 17)) EXPECT_THAT(read, HasSubstr("  " + line + "\n"));
+    for (const std::string& line : paint::wrapped(binding.does, 17)) EXPECT_THAT(read, HasSubstr("  " + line + "\n"));
   }
 }
 
@@ -60,11 +62,11 @@ TEST(Keys, AMessageCanBeReadOnTheSmallestScreen) {
   const SyntheticSession session({.length = milliseconds(50)});
   State state;
   state.message = {.text = "one two three four five six seven eight nine ten eleven twelve", .until = seconds(9)};
-  EXPECT_THAT(to_text(draw(state, session.model(), {20, 5}, kColour)), HasSubstr("twelve"));
+  EXPECT_THAT(paint::to_text(screen::draw(state, session.model(), {20, 5}, kColour)), HasSubstr("twelve"));
 }
 
 std::string key_line_of(const SyntheticSession& session) {
-  const std::string screen = to_text(draw({}, session.model(), {160, 48}, kColour));
+  const std::string screen = paint::to_text(screen::draw({}, session.model(), {160, 48}, kColour));
   const auto at = screen.rfind(" q quit");
   return at == std::string::npos ? "" : screen.substr(at, screen.find('\n', at) - at);
 }
@@ -92,18 +94,18 @@ TEST(KeyLine, OffersNoRecordingOfARecording) {
 }
 
 TEST(Keys, EveryKeyHasOneMeaning) {
-  for (const Binding& binding : bindings()) {
-    for (const Key& key : binding.keys) EXPECT_EQ(binding_of(key), &binding) << binding.shown;
+  for (const keys::Binding& binding : keys::bindings()) {
+    for (const Key& key : binding.keys) EXPECT_EQ(keys::binding_of(key), &binding) << binding.shown;
   }
 }
 
 TEST(Keys, EveryKeyIsTakenInEveryState) {
   const SyntheticSession session({.length = milliseconds(500)});
-  for (const Binding& first : bindings()) {
-    for (const Binding& second : bindings()) {
+  for (const keys::Binding& first : keys::bindings()) {
+    for (const keys::Binding& second : keys::bindings()) {
       Operator op(session);
       op.press(first.keys.front()).press(second.keys.front());
-      for (const Size size : {kSize, Size{20, 5}, Size{3, 2}}) draw(op.state, session.model(), size, kColour);
+      for (const Size size : {kSize, Size{20, 5}, Size{3, 2}}) screen::draw(op.state, session.model(), size, kColour);
     }
   }
 }
@@ -113,8 +115,8 @@ TEST(Keys, WorkBeforeTheFirstEvent) {
   const analysis::session::Findings none;
   SessionInfo session;
   session.no_command.reset();
-  for (const Binding& binding : bindings())
-    update({}, binding.keys.front(), {nothing, none, {}, session}, kSize, kColour);
+  for (const keys::Binding& binding : keys::bindings())
+    keys::update({}, binding.keys.front(), {nothing, none, {}, session}, kSize, kColour);
 }
 
 TEST(Keys, QQuits) { EXPECT_NE(Operator().press(U'q').last<Quit>(), nullptr); }
@@ -220,14 +222,14 @@ TEST(Keys, ArrowsMoveStepByStepWhereColumnsAreSteps) {
   op.state.cursor_rank = 12;
   op.press(U'a').press(U'h').press(U'h');
   ASSERT_TRUE(op.state.cursor_time);
-  const auto there = record_at(*op.lane(12), *op.state.cursor_time);
+  const auto there = layout::record_at(*op.lane(12), *op.state.cursor_time);
   ASSERT_TRUE(there);
   EXPECT_EQ(there->begin, *op.state.cursor_time);
   op.press(U'h');
-  EXPECT_EQ(record_at(*op.lane(12), *op.state.cursor_time)->step, there->step - 1);
+  EXPECT_EQ(layout::record_at(*op.lane(12), *op.state.cursor_time)->step, there->step - 1);
   for (int i = 0; i < 100; ++i) op.press(U'h');
   EXPECT_FALSE(op.state.follow);
-  EXPECT_TRUE(op.layout().steps->shows(record_at(*op.lane(12), *op.state.cursor_time)->step));
+  EXPECT_TRUE(op.layout().steps->shows(layout::record_at(*op.lane(12), *op.state.cursor_time)->step));
   EXPECT_EQ(op.press(U'-').layout().steps->per_column, 2);
   EXPECT_EQ(op.press(U'+').press(U'+').layout().steps->per_column, 1);
 }
@@ -236,9 +238,9 @@ TEST(Keys, TheCursorOnAStepNamesTheMomentThatPanelsTellOf) {
   Operator op;
   op.press(U'a').press(U'h').press(U'h').press(U'h');
   ASSERT_TRUE(op.state.cursor_time);
-  const auto step = record_at(*op.lane(0), *op.state.cursor_time);
+  const auto step = layout::record_at(*op.lane(0), *op.state.cursor_time);
   ASSERT_TRUE(step);
-  EXPECT_THAT(op.screen(), HasSubstr("until " + to_moment(step->end, op.layout().window.column)));
+  EXPECT_THAT(op.screen(), HasSubstr("until " + paint::to_moment(step->end, op.layout().window.column)));
 }
 
 TEST(Keys, DInAReplaySaysThatNothingCouldGoOn) {
@@ -278,7 +280,8 @@ TEST(Keys, WGoesToARankThatWasLateWithoutADelayToo) {
   analysis::session::Findings findings = model.findings;
   findings.waves.push_back(
       {.origin_rank = 12, .cause = analysis::waves::WaveCause::kLateCompute, .start = model.timeline.now() / 2});
-  const Update next = update({}, key_of(U'w'), {model.timeline, findings, {}, model.session}, kSize, kColour);
+  const keys::Update next =
+      keys::update({}, key_of(U'w'), {model.timeline, findings, {}, model.session}, kSize, kColour);
   EXPECT_EQ(next.state.cursor_rank, 12);
   ASSERT_TRUE(next.state.cursor_time);
   EXPECT_LE(*next.state.cursor_time, model.timeline.now() / 2);
@@ -399,7 +402,7 @@ TEST(Keys, CClears) {
 
 TEST(Keys, AClickMovesTheCursorToWhatWasSeenThere) {
   Operator op;
-  const Layout layout = op.layout();
+  const layout::Layout layout = op.layout();
   const auto line = layout.rows.lines.size() - 1;
   const Rank rank = layout.rows.groups[static_cast<std::size_t>(layout.rows.lines[line].top)].first;
   op.press({.code = KeyCode::kMousePress, .x = layout.map.x + 10, .y = layout.map.y + static_cast<int>(line)});

@@ -1,0 +1,215 @@
+#include "monitor/view/layout/layout.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace idlewave::view::layout {
+
+namespace {
+
+constexpr paint::Size kSmallest{20, 5};
+constexpr int kFewestMapRows = 3;
+constexpr int kSideFromColumns = 72;
+constexpr int kFrameBeside = 3;
+
+int side_columns(int columns) { return columns < kSideFromColumns ? 0 : std::clamp(columns * 36 / 100, 36, 58); }
+
+/// What is left beside the map of a high screen, so that panels move there from below it.
+constexpr int kMuchRoomBeside = 14;
+
+Region region_on(const Panel& panel, paint::Size screen, bool much_room) {
+  if (side_columns(screen.columns) == 0) return panel.region;
+  return much_room && panel.beside_if_room ? Region::kBeside : panel.region_if_wide;
+}
+
+/// A panel that takes whole rows, above or below the line about steps.
+struct Strip {
+  const Panel& panel;
+  Region region;
+  int rows = 0;
+};
+
+/// Rows that each part takes; the map gets what is left.
+struct Rows {
+  std::vector<Strip> strips;
+  int rule = 0;
+  int step = 1;
+  int keys = 1;
+  int title = 1;
+  int legend = 1;
+  int axis = 1;
+
+  int sum() const {
+    const auto add = [](int sum, const Strip& strip) { return sum + strip.rows; };
+    return std::accumulate(strips.begin(), strips.end(), rule + step + keys + title + legend + axis, add);
+  }
+};
+
+/// Takes parts away, the least important first, until `room` is left for the map.
+void sacrifice(Rows& rows, int total, int room) {
+  const auto fits = [&] { return rows.sum() + room <= total; };
+  if (!fits()) rows.rule = 0;
+  for (Strip& strip : rows.strips) {
+    while (strip.region == Region::kBottom && strip.rows > 0 && !fits()) --strip.rows;
+  }
+  for (int* part : {&rows.step, &rows.keys}) {
+    if (!fits()) *part = 0;
+  }
+  for (Strip& strip : rows.strips) {
+    if (strip.region == Region::kUnder && !fits()) strip.rows = std::min(strip.rows, 1);
+  }
+  for (int* part : {&rows.legend, &rows.title}) {
+    if (!fits()) *part = 0;
+  }
+}
+
+int digits(Rank rank) { return static_cast<int>(std::to_string(std::max(rank, 0)).size()); }
+
+/// Whether a map that has all rows but those of the lines around it leaves much room beside it.
+bool has_much_room_beside(std::span<const Panel> panels, const State& state, const Model& model, paint::Size size) {
+  const int side = side_columns(size.columns);
+  int rest = size.rows - Rows{}.sum() + 1;
+  for (const Panel& panel : panels) {
+    if (panel.region_if_wide == Region::kBeside)
+      rest -= panel.wish(state, model, {Region::kBeside, {side - kFrameBeside, rest}});
+  }
+  return side > 0 && rest >= kMuchRoomBeside;
+}
+
+Rows wished(std::span<const Panel> panels, const State& state, const Model& model, paint::Size size, bool much_room) {
+  Rows rows;
+  rows.rule = size.rows >= 30 && !much_room ? 1 : 0;
+  for (const Panel& panel : panels) {
+    const Region region = region_on(panel, size, much_room);
+    if (region != Region::kUnder && region != Region::kBottom) continue;
+    rows.strips.push_back({panel, region, panel.wish(state, model, {region, {size.columns - 2, size.rows}})});
+  }
+  return rows;
+}
+
+bool takes_spare(std::span<const Panel* const> panels, int index) {
+  return panels[static_cast<std::size_t>(index)]->takes_spare_rows;
+}
+
+/// Puts panels below each other into the column beside the map; what is left of it gets the one that takes spare rows,
+/// else the last. Returns the rows that they would fill.
+int place_beside(Layout& layout, std::span<const Panel* const> panels, const State& state, const Model& model) {
+  std::vector<int> heights;
+  int rest = layout.beside.height, taker = 0;
+  for (const Panel* panel : panels) {
+    const int wished = panel->wish(state, model, {Region::kBeside, {layout.beside.width, rest}});
+    heights.push_back(std::clamp(wished, 0, rest));
+    rest -= heights.back();
+    if (heights.back() > 0 && !takes_spare(panels, taker)) taker = static_cast<int>(heights.size()) - 1;
+  }
+  const int filled = layout.beside.height - rest;
+  if (filled > 0) heights[static_cast<std::size_t>(taker)] += rest;
+  int y = layout.beside.y;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    if (heights[i] == 0) continue;
+    layout.placed.push_back({panels[i]->key, Region::kBeside, {layout.beside.x, y, layout.beside.width, heights[i]}});
+    y += heights[i];
+  }
+  return filled;
+}
+
+/// Gives rows that would stay empty to the panel that takes them. Returns how many it took.
+int give_spare(Rows& rows, int spare) {
+  const auto takes = [](const Strip& strip) { return strip.panel.takes_spare_rows; };
+  const auto taker = std::find_if(rows.strips.begin(), rows.strips.end(), takes);
+  if (spare <= 0 || taker == rows.strips.end()) return 0;
+  taker->rows += spare;
+  return spare;
+}
+
+/// Shortens the map to `rows`, and what stands beside it and its axis.
+void end_at(Layout& layout, int rows) {
+  const int less = layout.map.height - rows;
+  layout.map.height -= less;
+  layout.beside.height -= less;
+  if (!layout.placed.empty()) layout.placed.back().box.height -= less;
+}
+
+/// Everything below the map, from its first row.
+void place_below(Layout& layout, const Rows& rows, int y, int columns) {
+  const auto take = [&y](int count) { return count > 0 ? std::exchange(y, y + count) : kAbsent; };
+  const auto place = [&](Region wanted) {
+    for (const Strip& strip : rows.strips) {
+      if (strip.region != wanted || strip.rows == 0) continue;
+      layout.placed.push_back({strip.panel.key, wanted, {1, take(strip.rows), columns - 2, strip.rows}});
+    }
+  };
+  layout.axis = take(rows.axis);
+  layout.legend = take(rows.legend);
+  place(Region::kUnder);
+  layout.rule = take(rows.rule);
+  layout.step = take(rows.step);
+  place(Region::kBottom);
+  layout.keys = take(rows.keys);
+}
+
+/// Threads know no steps, and the model none of them.
+RankRows arrange(const State& state, const Model& model, int rows, int halves) {
+  const std::vector<RankSegment> segments = shown_segments(state, model.timeline);
+  if (state.threads && !state.by_steps && !state.ghost)
+    if (auto unfolded = arrange_threads(state, model.timeline, segments, rows)) return std::move(*unfolded);
+  return arrange_ranks(segments, rows, halves);
+}
+
+const Placed* find(const Layout& layout, PanelKey panel) {
+  const auto is_it = [panel](const Placed& placed) { return placed.panel == panel; };
+  const auto found = std::find_if(layout.placed.begin(), layout.placed.end(), is_it);
+  return found == layout.placed.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Layout lay_out(std::span<const Panel> panels, const State& state, const Model& model, paint::Size size,
+               const Look& look) {
+  Layout layout;
+  layout.tiny = size.columns < kSmallest.columns || size.rows < kSmallest.rows;
+  if (layout.tiny) return layout;
+  const bool much_room = has_much_room_beside(panels, state, model, size);
+  Rows rows = wished(panels, state, model, size, much_room);
+  sacrifice(rows, size.rows, std::max(kFewestMapRows, size.rows / 2));
+  const int labels = std::max(digits(model.timeline.ranks() - 1), 3) + 2;
+  const int side = side_columns(size.columns);
+  int body = size.rows - rows.sum();
+  layout.title = rows.title > 0 ? 0 : kAbsent;
+  layout.map = {labels, rows.title, size.columns - labels - (side > 0 ? side : 1), body};
+  const int halves = look.unicode && look.colours != ColourDepth::kNone ? 2 : 1;
+  layout.rows = arrange(state, model, body, halves);
+  if (side > 0) layout.beside = {size.columns - side + 2, layout.map.y, side - kFrameBeside, body + 1};
+  std::vector<const Panel*> beside;
+  for (const Panel& panel : panels)
+    if (side > 0 && region_on(panel, size, much_room) == Region::kBeside) beside.push_back(&panel);
+  const int filled = place_beside(layout, beside, state, model);
+  body -= give_spare(rows, body - std::max({static_cast<int>(layout.rows.lines.size()), filled - 1, kFewestMapRows}));
+  end_at(layout, body);
+  layout.labels = {0, layout.map.y, labels, body};
+  layout.placed.push_back({kMapKey, Region::kMap, layout.map});
+  place_below(layout, rows, layout.map.y + body, size.columns);
+  const Nanoseconds until = shown_until(state, model);
+  layout.window = time_window(state, until, layout.map.width, look.cheap_scroll, model.session.rhythm,
+                              std::min(model.timeline.begin(), until));
+  if (state.by_steps)
+    layout.steps = step_window(state, latest_step_at(model.timeline, until), layout.map.width, look.cheap_scroll);
+  return layout;
+}
+
+bool Layout::shows(PanelKey panel) const { return find(*this, panel) != nullptr; }
+
+Box Layout::box_of(PanelKey panel) const {
+  assert(shows(panel));
+  return find(*this, panel)->box;
+}
+
+Region Layout::region_of(PanelKey panel) const {
+  assert(shows(panel));
+  return find(*this, panel)->region;
+}
+
+}  // namespace idlewave::view::layout
