@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "monitor/analysis/plural.h"
-#include "monitor/view/layout/layout.h"
 #include "monitor/view/paint/figures.h"
 #include "monitor/view/panels/listing.h"
 
@@ -15,8 +14,6 @@ namespace idlewave::view::panels {
 namespace {
 
 using analysis::session::FunctionUse;
-
-constexpr PanelKey kKey = U'6';
 
 int listed(const Model& model) {
   return model.findings.mpi ? static_cast<int>(model.findings.mpi->functions.size()) : 0;
@@ -47,11 +44,12 @@ std::vector<std::string> headline(const Model& model) {
           fmt::format("MPI of {} so far: {} in all", ranks, time)};
 }
 
-std::vector<Column> columns(Rank cursor) {
-  return {
-      {"function", 26, true}, {"of MPI", 7, false}, {"time", 11, false},  {fmt::format("rank {}", cursor), 13, false},
-      {"calls", 9, false},    {"mean", 11, false},  {"bytes", 11, false}, {"longest", 11, false},
-      {"on rank", 9, false}};
+std::vector<Column> columns(const State& state) {
+  return {{"function", 26, true}, {"of MPI", 7, false},
+          {"time", 11, false},    {fmt::format("rank {}", state.cursor_rank), 13, false},
+          {"calls", 9, false},    {"mean", 11, false},
+          {"bytes", 11, false},   {"longest", 11, false},
+          {"on rank", 9, false}};
 }
 
 /// Of one rank: nothing is told of one that has not called it, as of one of which nothing is known.
@@ -62,43 +60,20 @@ std::string time_of_rank(const Model& model, Rank rank, const std::string& funct
   return found == calls->functions.end() ? "–" : paint::to_duration(found->time);
 }
 
-ListingLine line_of(const Model& model, Rank cursor, const FunctionUse& use) {
+ListingLine line_of(const State& state, const Model& model, std::size_t line) {
+  const FunctionUse& use = model.findings.mpi->functions[line];
   return {.cells = {use.name, paint::to_percent(use.share), duration_of(use.time_s),
-                    time_of_rank(model, cursor, use.name), paint::to_count(double(use.calls)),
+                    time_of_rank(model, state.cursor_rank, use.name), paint::to_count(double(use.calls)),
                     duration_of(use.mean_s()), use.bytes ? paint::to_bytes(*use.bytes) : "–",
                     paint::to_duration(use.longest), fmt::format("{}", use.longest_rank)},
           .is_marked = false};
 }
 
-int wish(const State& state, const Model& model, const layout::Room& room) {
-  return state.focus == kKey ? rows_of_listing(listed(model), room.size) : 0;
-}
-
-void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model, const Look&) {
-  const layout::Box box = layout.box_of(kKey);
-  const int first = std::clamp(state.scrolled_by(kKey), 0, std::max(listed(model) - 1, 0));
-  const int end = std::min(first + box.height - kListingHead, listed(model));
-  std::vector<ListingLine> lines;
-  for (int i = first; i < end; ++i)
-    lines.push_back(line_of(model, state.cursor_rank, model.findings.mpi->functions[static_cast<std::size_t>(i)]));
-  draw_listing(canvas, box, headline(model), columns(state.cursor_rank), lines);
-}
-
-void scroll(State& state, const Model& model, int lines) {
-  state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) + lines, 0, std::max(listed(model) - 1, 0));
-}
+constexpr Listing kListing{
+    .key = U'6', .name = "functions", .headline = headline, .columns = columns, .lines = listed, .line = line_of};
 
 }  // namespace
 
-layout::Panel functions_panel() {
-  return {.key = kKey,
-          .name = "functions",
-          .region = layout::Region::kBottom,
-          .region_if_wide = layout::Region::kBottom,
-          .takes_spare_rows = false,
-          .wish = wish,
-          .draw = draw,
-          .scroll = scroll};
-}
+layout::Panel functions_panel() { return listing_panel<kListing>(); }
 
 }  // namespace idlewave::view::panels

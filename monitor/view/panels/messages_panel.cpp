@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "monitor/analysis/plural.h"
-#include "monitor/view/layout/layout.h"
 #include "monitor/view/paint/figures.h"
 #include "monitor/view/panels/listing.h"
 
@@ -17,8 +16,6 @@ using analysis::session::Crossing;
 using analysis::session::Matrix;
 using analysis::session::PairUse;
 using analysis::session::Traffic;
-
-constexpr PanelKey kKey = U'7';
 
 const Matrix* matrix_of(const Model& model) { return model.findings.mpi ? &model.findings.mpi->matrix : nullptr; }
 
@@ -66,7 +63,7 @@ std::vector<std::string> headline(const Model& model) {
   return {where + rest, where, in_short, sum};
 }
 
-std::vector<Column> columns() {
+std::vector<Column> columns(const State&) {
   return {{"from rank", 10, false}, {"to rank", 10, false}, {"bytes", 12, false},
           {"messages", 10, false},  {"mean", 12, false},    {"   receiver on", 22, true}};
 }
@@ -81,44 +78,21 @@ const char* place_of(Crossing crossing) {
   return "   not known";
 }
 
-ListingLine line_of(const PairUse& pair, Rank cursor) {
+ListingLine line_of(const State& state, const Model& model, std::size_t line) {
+  const PairUse& pair = matrix_of(model)->pairs[line];
   const Traffic& traffic = pair.traffic;
   return {
       .cells = {fmt::format("{}", pair.from), fmt::format("{}", pair.to), paint::to_bytes(traffic.bytes),
                 paint::to_count(double(traffic.messages)),
                 traffic.messages > 0 ? paint::to_bytes(traffic.bytes / traffic.messages) : "–", place_of(pair.crosses)},
-      .is_marked = pair.from == cursor || pair.to == cursor};
+      .is_marked = pair.from == state.cursor_rank || pair.to == state.cursor_rank};
 }
 
-int wish(const State& state, const Model& model, const layout::Room& room) {
-  return state.focus == kKey ? rows_of_listing(listed(model), room.size) : 0;
-}
-
-void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model, const Look&) {
-  const layout::Box box = layout.box_of(kKey);
-  const int first = std::clamp(state.scrolled_by(kKey), 0, std::max(listed(model) - 1, 0));
-  const int end = std::min(first + box.height - kListingHead, listed(model));
-  std::vector<ListingLine> lines;
-  for (int i = first; i < end; ++i)
-    lines.push_back(line_of(matrix_of(model)->pairs[static_cast<std::size_t>(i)], state.cursor_rank));
-  draw_listing(canvas, box, headline(model), columns(), lines);
-}
-
-void scroll(State& state, const Model& model, int lines) {
-  state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) + lines, 0, std::max(listed(model) - 1, 0));
-}
+constexpr Listing kListing{
+    .key = U'7', .name = "messages", .headline = headline, .columns = columns, .lines = listed, .line = line_of};
 
 }  // namespace
 
-layout::Panel messages_panel() {
-  return {.key = kKey,
-          .name = "messages",
-          .region = layout::Region::kBottom,
-          .region_if_wide = layout::Region::kBottom,
-          .takes_spare_rows = false,
-          .wish = wish,
-          .draw = draw,
-          .scroll = scroll};
-}
+layout::Panel messages_panel() { return listing_panel<kListing>(); }
 
 }  // namespace idlewave::view::panels
