@@ -25,10 +25,9 @@ using analysis::session::Traffic;
 using json = support::Json;
 using timeline::Timeline;
 using wire::Nanoseconds;
+using wire::seconds;
 
 constexpr std::size_t kShownFunctions = 10, kShownPairs = 5;
-
-double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
 
 std::string duration_text(double seconds) {
   return words::format_duration(Nanoseconds(std::llround(std::min(seconds * 1e9, 9e18))));

@@ -14,9 +14,8 @@ namespace {
 using json = support::Json;
 using timeline::Timeline;
 using wire::Nanoseconds;
+using wire::seconds;
 using words::format_duration;
-
-double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
 
 /// Those with a clock of their own, if there are several.
 std::vector<Timeline::NodeStatus> compared(const Timeline& timeline) {

@@ -17,11 +17,10 @@ using analysis::program::Ghost;
 using json = support::Json;
 using timeline::Timeline;
 using wire::Nanoseconds;
+using wire::seconds;
 using words::format_duration;
 
 constexpr std::size_t kMostNamed = 64, kMostInText = 5;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// Both ways to hold a run against its model: from each step's own state, and from the begin.
 struct Found {

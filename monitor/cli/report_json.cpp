@@ -23,13 +23,12 @@ namespace idlewave::cli {
 namespace {
 
 using analysis::Window;
-using json = support::Json;
 using analysis::session::Missing;
+using json = support::Json;
 using timeline::CommandRecord;
 using timeline::Timeline;
 using wire::Nanoseconds;
-
-double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
+using wire::seconds;
 
 /// Null for what is not defined.
 json number_if(bool defined, double value) { return defined ? json(value) : json(); }

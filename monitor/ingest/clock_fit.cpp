@@ -10,6 +10,7 @@ namespace {
 
 using timeline::ClockCurve;
 using timeline::ClockKnot;
+using wire::seconds;
 
 // Nanoseconds and seconds.
 constexpr double kStraying = 1e4;     ///< q: (10^-7)^2 / s, in ns^2 / s^3.
@@ -19,7 +20,6 @@ constexpr double kStrayingBetween = 1e-6;
 constexpr double kMostDoubt = 1e-3;  ///< What few samples make of the drift of two clocks that run alike to 200 ppm.
 constexpr Nanoseconds kBeyond = std::chrono::seconds(1);
 
-double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
 double count(Nanoseconds time) { return double(time.count()); }
 
 /// Symmetric, positive definite, with two diagonals beside the main one; and the right-hand side that belongs to it.

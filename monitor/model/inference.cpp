@@ -11,11 +11,10 @@ using analysis::domains::NoiseModel;
 using analysis::partners::Exchange;
 using analysis::program::Program;
 using json = support::Json;
+using wire::seconds;
 
 /// Shares that are worth a sentence.
 constexpr double kPoorFit = 0.1, kUnexplained = 0.01;
-
-double seconds(wire::Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 const char* name_of(NoiseModel::Kind kind) {
   switch (kind) {

@@ -14,6 +14,8 @@ namespace idlewave::wire {
 /// writers never do.
 using Nanoseconds = std::chrono::nanoseconds;
 
+constexpr double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
 using Rank = std::int32_t;  ///< Place in MPI_COMM_WORLD, from 0.
 using Step = std::int64_t;  ///< Iteration of the bulk-synchronous program, from 0; kNoStep before the first.
 /// A memory contention domain (socket, NUMA node, virtual socket), unique within its node.

@@ -15,8 +15,7 @@ namespace idlewave::collectives {
 namespace {
 
 using support::Json;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+using wire::seconds;
 
 std::string in_words(double time) { return words::format_duration(Nanoseconds{static_cast<std::int64_t>(time * 1e9)}); }
 

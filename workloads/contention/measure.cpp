@@ -28,11 +28,10 @@ using kernels::StreamKind;
 using kernels::VirtualSocket;
 using support::monotonic_now;
 using wire::Nanoseconds;
+using wire::seconds;
 
 /// Between two looks at whether the others have ended: some milliseconds at most.
 constexpr std::uint64_t kChunk = 16'000'000;  // bytes
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// The arrays of a node's ranks exceed its last-level cache several times together, and a chunk.
 std::size_t stream_length(const ranks::Group& node) {

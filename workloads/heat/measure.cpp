@@ -16,8 +16,7 @@ namespace {
 
 using support::monotonic_now;
 using wire::Nanoseconds;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+using wire::seconds;
 
 /// One process of a run.
 class Plate {

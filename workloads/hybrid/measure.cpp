@@ -19,10 +19,9 @@ namespace {
 
 using support::monotonic_now;
 using wire::Nanoseconds;
+using wire::seconds;
 
 constexpr int kPattern = 0;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// Elements [begin, end) of thread `number` of `threads`, of those from `first` on.
 Lines share_of(const Lines& lines, int number, int threads) {

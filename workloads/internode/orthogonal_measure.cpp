@@ -16,8 +16,7 @@ namespace {
 using ranks::Ring;
 using support::monotonic_now;
 using wire::Nanoseconds;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+using wire::seconds;
 
 /// World ranks of the neighbours in a ring of `members`.
 std::array<int, 2> neighbours_in(const ranks::Group& members, const ranks::Group& world, const Ring& ring) {

@@ -15,12 +15,11 @@ namespace {
 
 using support::monotonic_now;
 using wire::Nanoseconds;
+using wire::seconds;
 
 constexpr int kWorks = 0;   ///< The rank that does not block.
 constexpr int kBlocks = 1;  ///< The other one.
 constexpr int kTag = 0;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// One rank's side of the trials.
 class Bench {

@@ -10,8 +10,7 @@ namespace idlewave::ranks {
 namespace {
 
 using wire::Nanoseconds;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+using wire::seconds;
 
 }  // namespace
 

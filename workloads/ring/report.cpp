@@ -12,8 +12,7 @@ namespace idlewave::ring {
 namespace {
 
 using support::Json;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+using wire::seconds;
 
 double reduce(double own, MPI_Op operation, MPI_Comm ranks) {
   double all = 0;

@@ -15,9 +15,9 @@ namespace idlewave::selfish {
 namespace {
 
 using support::Json;
+using wire::seconds;
 using words::format_duration;
 
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 double seconds(std::int64_t nanoseconds) { return seconds(Nanoseconds{nanoseconds}); }
 
 /// What rank 0 hears of one rank. Nanoseconds as numbers, since it travels as bytes.

@@ -13,6 +13,7 @@ namespace {
 
 using timeline::Lane;
 using timeline::Timeline;
+using wire::seconds;
 
 constexpr std::size_t kStepsLooked = 32;
 constexpr Rank kRanksLooked = 256;
@@ -22,8 +23,6 @@ constexpr double kOrdinary = 1.5;
 constexpr double kOutOfStep = 0.1;
 /// Of its saturated bandwidth: what a domain uses when memory is what limits its ranks.
 constexpr double kSaturated = 0.85;
-
-double seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 struct OrdinaryStep : steps::StepCourse {
   Rank rank = 0;

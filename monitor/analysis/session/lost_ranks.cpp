@@ -8,7 +8,7 @@
 namespace idlewave::analysis::session {
 namespace {
 
-double seconds(wire::Nanoseconds time) { return double(time.count()) * 1e-9; }
+using wire::seconds;
 
 }  // namespace
 

@@ -13,6 +13,7 @@ namespace {
 using timeline::Lane;
 using timeline::StepRecord;
 using timeline::Timeline;
+using wire::seconds;
 
 /// Of each rank: an epoch.
 constexpr std::uint64_t kEpochSteps = 128;
@@ -47,7 +48,6 @@ constexpr double kContrast = 0.25;
 constexpr std::int64_t kMostSlices = 1000;
 constexpr std::size_t kMostKept = 512;
 
-double seconds(Nanoseconds time) { return double(time.count()) * 1e-9; }
 Nanoseconds nanoseconds(double seconds) { return Nanoseconds(std::llround(seconds * 1e9)); }
 
 /// That `count` of `left_out` values lie `far` beyond all others, in units of what `kTail` of those tell of how far values lie

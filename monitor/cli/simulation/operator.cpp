@@ -24,7 +24,7 @@ struct NoiseOfCommand {
 
 namespace {
 
-double seconds(wire::Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+using wire::seconds;
 
 /// The program's own noise, and an operator's on top.
 class OrderedNoise final : public PhaseNoise {

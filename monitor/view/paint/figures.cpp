@@ -10,6 +10,8 @@ namespace idlewave::view::paint {
 
 namespace {
 
+using wire::seconds;
+
 struct Unit {
   double size;
   const char* name;
@@ -32,8 +34,6 @@ std::string without_trailing_zeros(std::string figure) {
   if (figure.back() == '.') figure.pop_back();
   return figure;
 }
-
-double seconds(Nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
 std::string long_duration(double s) {
   const auto whole = static_cast<long long>(std::llround(s));

@@ -9,10 +9,9 @@
 namespace idlewave::sim::noise {
 namespace {
 
-using wire::Error;
 using Made = wire::Result<std::unique_ptr<PhaseNoise>>;
-
-double seconds(wire::Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+using wire::Error;
+using wire::seconds;
 
 Made silence() { return std::unique_ptr<PhaseNoise>{}; }
 
