@@ -24,7 +24,7 @@ namespace {
 constexpr Nanoseconds kSilenceBorne = std::chrono::seconds(60);
 /// and so long where nobody listens any more.
 constexpr Nanoseconds kAbsenceBorne = std::chrono::seconds(10);
-constexpr Nanoseconds kLookPeriod = std::chrono::seconds(1);
+constexpr Nanoseconds kSenderLookPeriod = std::chrono::seconds(1);
 
 /// Whether it is worth going on without anybody who looks: a sender that is not there, refuses or has gone for good
 /// ends a headless watch. On a screen it is told there.
@@ -39,7 +39,7 @@ class Hope {
     if (status.state != link::LinkState::kLost) return end_silence(), false;
     if (!heard || status.for_good) return true;
     if (!silent_since_) begin_silence(status, now);
-    if (now - looked_at_ >= kLookPeriod) look(now);
+    if (now - looked_at_ >= kSenderLookPeriod) look(now);
     return now - *silent_since_ > kSilenceBorne || (deserted_since_ && now - *deserted_since_ > kAbsenceBorne);
   }
 

@@ -6,8 +6,8 @@
 #include "monitor/analysis/session/lost_ranks.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/progress.h"
-#include "monitor/cli/report.h"
-#include "monitor/cli/report_clocks.h"
+#include "monitor/cli/reporting/clocks.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/ingest/event_counter.h"
 #include "probe/wire/frame_log.h"
@@ -72,8 +72,8 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["delays"] = counts.delays;
   object["samples"] = counts.samples;
   object["complete"] = missing.is_complete();
-  object["missing"] = missing_json(missing);
-  object["lost_ranks"] = lost_ranks_json(timeline);
+  object["missing"] = reporting::missing_json(missing);
+  object["lost_ranks"] = reporting::lost_ranks_json(timeline);
   object["closed"] = !reader.damage().cut;
   object["blocks_skipped"] = reader.damage().blocks_skipped;
   object["bytes_skipped"] = reader.damage().bytes_skipped;
@@ -87,7 +87,7 @@ std::string as_lines(json object, const timeline::Timeline& timeline, const anal
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   object["lost_ranks"] = lost.empty() ? "none" : to_words(lost);
   if (object.at("recorded_at").is_null()) object["recorded_at"] = "not known";
-  const std::string clocks = clocks_in_words(timeline);
+  const std::string clocks = reporting::clocks_in_words(timeline);
   if (!clocks.empty()) object["clocks"] = clocks;
   std::string text;
   for (const auto& [key, value] : object.in_words()) text += fmt::format("{:15} {}\n", key, wire::printable(value));
@@ -106,7 +106,7 @@ int info(const FileOptions& options) {
   const analysis::session::Missing missing = analysis::session::find_missing(observer.timeline());
   const auto lost = analysis::session::find_lost_ranks(observer.timeline());
   json object = describe(options.path, **reader, contents, counter.counts(), observer.timeline(), missing);
-  if (options.json) object["clocks"] = clocks_json(observer.timeline());
+  if (options.json) object["clocks"] = reporting::clocks_json(observer.timeline());
   const std::string text = options.json ? object.text() + "\n" : as_lines(object, observer.timeline(), missing, lost);
   print(text);
   if (options.check && !lost.empty()) fail("lost: " + to_words(lost), 0);

@@ -11,12 +11,12 @@ namespace idlewave::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr Nanoseconds kPatience = std::chrono::seconds(5);
+constexpr Nanoseconds kPatienceForOutcome = std::chrono::seconds(5);
 
 /// Works until `done` or patience is over; false in the second case.
 template <class Condition>
 bool work_until(Monitor& monitor, Clock::time_point start, Condition done) {
-  const Nanoseconds deadline = Clock::now() - start + kPatience;
+  const Nanoseconds deadline = Clock::now() - start + kPatienceForOutcome;
   while (!done()) {
     const Nanoseconds now = Clock::now() - start;
     if (now > deadline) return false;

@@ -10,7 +10,7 @@
 #include "monitor/cli/lesson_board.h"
 #include "monitor/cli/order_of_noise.h"
 #include "monitor/cli/progress.h"
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/host/provenance.h"
@@ -47,7 +47,7 @@ Monitor::Monitor(std::unique_ptr<link::Link> link, Options options)
   state_.ghost = options_.ghost;
   if (!options_.lesson) return;
   tutor_.emplace(*options_.lesson, [this](std::string_view path, analysis::Window window) {
-    return lesson_finding(observer_->timeline(), window, path);
+    return reporting::lesson_finding(observer_->timeline(), window, path);
   });
   open_page();
 }

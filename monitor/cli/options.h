@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/host/launcher.h"
 #include "monitor/view/paint/canvas.h"
 #include "probe/wire/frame.h"

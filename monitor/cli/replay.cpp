@@ -4,8 +4,8 @@
 #include "monitor/cli/progress.h"
 #include "monitor/cli/reading_clock.h"
 #include "monitor/cli/recording.h"
-#include "monitor/cli/report.h"
-#include "monitor/cli/report_ghost.h"
+#include "monitor/cli/reporting/ghost.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/term/ansi.h"
@@ -13,7 +13,7 @@
 namespace idlewave::cli {
 namespace {
 
-wire::Result<std::unique_ptr<link::Link>> open(const std::string& path, double speed) {
+wire::Result<std::unique_ptr<link::Link>> open_recording(const std::string& path, double speed) {
   return link::open_replay({.path = path, .speed = speed});
 }
 
@@ -68,19 +68,19 @@ int play_headless(Monitor& monitor, const ReplayOptions& options) {
 }
 
 std::string json_of(const timeline::Timeline& timeline, const FileOptions& options) {
-  support::Json report = report_of(timeline, options.window);
-  if (options.ghost) report["ghost"] = ghost_json(timeline);
+  support::Json report = reporting::report_of(timeline, options.window);
+  if (options.ghost) report["ghost"] = reporting::ghost_json(timeline);
   return report.text() + "\n";
 }
 
 std::string text_of(const timeline::Timeline& timeline, const FileOptions& options) {
-  return report_text(timeline, options.window) + (options.ghost ? ghost_text(timeline) : "");
+  return reporting::report_text(timeline, options.window) + (options.ghost ? reporting::ghost_text(timeline) : "");
 }
 
 }  // namespace
 
 int replay(const ReplayOptions& options) {
-  auto link = open(options.path, options.once ? 1 : options.speed);
+  auto link = open_recording(options.path, options.once ? 1 : options.speed);
   if (!link) return fail(link.error().message, 2);
   const link::ReplayControl* replay = link::replay_control(**link);
   Monitor::Options monitor_options{.session = replay->header().session,
@@ -88,7 +88,7 @@ int replay(const ReplayOptions& options) {
                                    .memory = options.memory,
                                    .replay_speed = options.speed,
                                    .ghost = options.ghost};
-  monitor_options.reopen = [&options] { return open(options.path, options.speed); };
+  monitor_options.reopen = [&options] { return open_recording(options.path, options.speed); };
   const auto body = [&] {
     Monitor monitor(std::move(*link), monitor_options);
     if (!options.once) monitor.load_until(options.from);

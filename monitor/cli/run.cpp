@@ -15,7 +15,7 @@
 #include "monitor/analysis/session/lost_ranks.h"
 #include "monitor/analysis/session/missing.h"
 #include "monitor/cli/follower.h"
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/cli/selftest.h"
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
@@ -72,7 +72,8 @@ wire::Status write_report(const Monitor& monitor, const RunOptions& options) {
   const bool printed = std::fflush(stdout) == 0 && !std::ferror(stdout);
   if (!printed && options.headless && options.json)
     return wire::Error{"the report could not be written to standard output: nobody reads it, or the disk is full"};
-  if (options.report.empty() || write_file(options.report, report_json(monitor.observer().timeline(), options.window)))
+  if (options.report.empty() ||
+      write_file(options.report, reporting::report_json(monitor.observer().timeline(), options.window)))
     return wire::ok();
   return wire::Error{fmt::format("{}: the report could not be written: {}", options.report, why_not_written(errno))};
 }

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/cli/verbs.h"
 #include "probe/signals/stop_signals.h"
 
@@ -91,7 +91,7 @@ void print_result(Monitor& monitor, const WatchOptions& options) {
   const view::Look plain{.colours = view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
   if (!options.without_screen)
     std::fputs(view::paint::to_text(monitor.last_screen(options.size, plain)).c_str(), stderr);
-  if (options.json) print(report_json(monitor.observer().timeline(), options.window));
+  if (options.json) print(reporting::report_json(monitor.observer().timeline(), options.window));
 }
 
 }  // namespace idlewave::cli

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "monitor/cli/observer.h"
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
 
@@ -86,8 +86,8 @@ TEST(LateRecording, TellsTheSameThatMuchLater) {
     // Buckets lie elsewhere among those of double width: there may be one more, and then room for twice as many.
     EXPECT_LT(shifted->timeline().bytes_used(), 2 * early->timeline().bytes_used());
     const words::Fractions window{0.2, 0.9};
-    const json one = json::parse(report_json(early->timeline(), window));
-    const json other = json::parse(report_json(shifted->timeline(), window));
+    const json one = json::parse(reporting::report_json(early->timeline(), window));
+    const json other = json::parse(reporting::report_json(shifted->timeline(), window));
     Comparison comparison(double(late.count()) * 1e-9);
     comparison.compare(one, other, "");
     EXPECT_EQ(comparison.differences, "");
@@ -106,8 +106,8 @@ TEST(LateRecording, SaysFromWhenOnItKnows) {
   RandomQuietScenarios random(seed);
   const SimulatedFrames frames(random.next(0, 2));
   const auto whole = observer_of(frames, Nanoseconds{0}), late = observer_of(frames, std::chrono::milliseconds(35'200));
-  EXPECT_EQ(report_text(whole->timeline(), {}).find("recorded from"), std::string::npos);
-  const std::string text = report_text(late->timeline(), {});
+  EXPECT_EQ(reporting::report_text(whole->timeline(), {}).find("recorded from"), std::string::npos);
+  const std::string text = reporting::report_text(late->timeline(), {});
   EXPECT_NE(text.find(" recorded from 35.2 s"), std::string::npos) << text;
 }
 

@@ -1,4 +1,4 @@
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 
 #include <gmock/gmock.h>
 
@@ -17,7 +17,7 @@ using test::RingModel;
 nlohmann::json report_of(const RingModel& model) {
   timeline::Timeline timeline;
   model.fill(timeline);
-  return nlohmann::json::parse(report_json(timeline, {0.5, 0.95}));
+  return nlohmann::json::parse(reporting::report_json(timeline, {0.5, 0.95}));
 }
 
 std::string text_where_all_say(const RingModel& model, const wire::WaitPattern& pattern) {
@@ -28,7 +28,7 @@ std::string text_where_all_say(const RingModel& model, const wire::WaitPattern& 
   timeline::Timeline timeline;
   model.fill(timeline);
   EXPECT_TRUE(timeline.apply_roster("n1", roster));
-  return report_text(timeline, {0.5, 0.95});
+  return reporting::report_text(timeline, {0.5, 0.95});
 }
 
 TEST(Report, HasTheKeysThatOtherProgramsRead) {
@@ -66,7 +66,7 @@ TEST(Report, TellsWhatMetersCounted) {
   std::vector<wire::Event> events{told(0, 0), told(250, 10'000'000)};
   for (int i = 1; i <= 10; ++i) events.push_back(told(250 + 1000 * i, 80'000'000));
   timeline.append_meter("n1", 0, events);
-  const auto domains = nlohmann::json::parse(report_json(timeline, {0.5, 0.95}))["domains"];
+  const auto domains = nlohmann::json::parse(reporting::report_json(timeline, {0.5, 0.95}))["domains"];
   EXPECT_EQ(domains[0]["meters"], nlohmann::json::array());
   const auto power = domains[1]["meters"].at(0), cpi = domains[1]["meters"].at(1);
   EXPECT_EQ(power["name"], "package power");
@@ -78,7 +78,7 @@ TEST(Report, TellsWhatMetersCounted) {
   EXPECT_EQ(cpi["unit"], "");
   EXPECT_TRUE(cpi["mean"].is_null());
   EXPECT_FALSE(cpi.contains("energy_j"));
-  const std::string text = report_text(timeline, {0.5, 0.95});
+  const std::string text = reporting::report_text(timeline, {0.5, 0.95});
   EXPECT_THAT(text, testing::HasSubstr("    package power: 80 W in the mean, 810 J in 10.3 s of the session (RAPL)\n"
                                        "    CPI: not known (LIKWID FLOPS_DP)\n"));
 }
@@ -110,7 +110,7 @@ std::string first_line_where_steps_are(wire::Step first, wire::Step last, wire::
     events.push_back({ms(step - first), std::uint64_t(step), wire::EventKind::kStep, wire::Phase::kNone});
   timeline.append("n1", {wire::LaneId::Kind::kRank, 0}, events);
   timeline.advance("n1", ms(1000));
-  const std::string text = report_text(timeline, {0.5, 0.95});
+  const std::string text = reporting::report_text(timeline, {0.5, 0.95});
   return text.substr(0, text.find('\n'));
 }
 
@@ -131,7 +131,7 @@ TEST(Report, WritesLargeSpeedsWithoutAnExponent) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const std::string text = report_text(timeline, {0.5, 0.95});
+  const std::string text = reporting::report_text(timeline, {0.5, 0.95});
   EXPECT_THAT(text, testing::ContainsRegex("at [^,]* ranks/step, [12][0-9][0-9]00 (± [0-9]* )?ranks/s \\(in theory "
                                            "2[0-9][0-9]00"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("e+0")));
@@ -147,7 +147,7 @@ TEST(Report, DoesNotTakeAMessageForANearOneWhereItIsNotKnownHowFarItWent) {
   ASSERT_TRUE(timeline.apply_roster("n1", roster));
   timeline.set_calls("n1", {.rank = 0, .pid = 100, .pairs = {{1, 2, 10}, {2, 3, 30}}});
   EXPECT_THAT(
-      report_text(timeline, {0.5, 0.95}),
+      reporting::report_text(timeline, {0.5, 0.95}),
       testing::HasSubstr("5 messages from rank to rank, 40 B: 0 % to another socket of the node, 0 % to another "
                          "node, 75 % between places not known\n"));
 }
@@ -211,7 +211,7 @@ TEST(Report, TellsWhoMadeOthersWait) {
   EXPECT_EQ(victim["not_attributable_ns"]["unknown"], 0);
   timeline::Timeline timeline;
   model.fill(timeline);
-  EXPECT_THAT(report_text(timeline, {0.5, 0.95}),
+  EXPECT_THAT(reporting::report_text(timeline, {0.5, 0.95}),
               testing::HasSubstr("rank 5          11.7 s      600 ms      11.1 s\n"));
 }
 
@@ -223,19 +223,20 @@ TEST(Report, SaysFromWherePartnersAreKnown) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  EXPECT_EQ(nlohmann::json::parse(report_json(timeline, {}))["partners"], "inferred");
+  EXPECT_EQ(nlohmann::json::parse(reporting::report_json(timeline, {}))["partners"], "inferred");
   EXPECT_THAT(
-      report_text(timeline, {}),
+      reporting::report_text(timeline, {}),
       testing::HasSubstr("ranks wait for the ranks at a distance of -1, +1, round the ring, as the times tell"));
   wire::Roster roster = model.roster();
   roster.patterns = {{.rendezvous = false, .collective = false, .from = {-3, 1}, .to = {}}};
   roster.cycles = {{{{0}}}};
   for (wire::RankInfo& info : roster.ranks) info.cycle = 1;
   ASSERT_TRUE(timeline.apply_roster("n1", roster));
-  const auto declared = nlohmann::json::parse(report_json(timeline, {}));
+  const auto declared = nlohmann::json::parse(reporting::report_json(timeline, {}));
   EXPECT_EQ(declared["partners"], "declared");
   EXPECT_EQ(declared["causes"]["waits_for_offsets"], (std::vector<int>{-3, 1}));
-  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("-3, +1, round the ring, as they say themselves"));
+  EXPECT_THAT(reporting::report_text(timeline, {}),
+              testing::HasSubstr("-3, +1, round the ring, as they say themselves"));
 }
 
 /// Rank 3 counts an inner loop that comes thrice in each step of the others.
@@ -256,14 +257,14 @@ TEST(Report, SaysThatRanksCountDifferentlyInPlaceOfWhatItSaysOfSteps) {
     timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
     timeline.advance("n1", events.back().time);
   }
-  const auto report = nlohmann::json::parse(report_json(timeline, {0.5, 0.95}));
+  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {0.5, 0.95}));
   EXPECT_TRUE(report["steps"].is_null());
   EXPECT_EQ(report["steps_differ"]["rank"], 3);
   EXPECT_TRUE(report["waves"].empty());
   EXPECT_TRUE(report["step_time"][1]["mean_s"].is_null());
   for (const auto& rank : report["causes"]["ranks"])
     EXPECT_EQ(rank["waited_ns"], rank["not_attributable_ns"]["unknown"]);
-  const std::string text = report_text(timeline, {0.5, 0.95});
+  const std::string text = reporting::report_text(timeline, {0.5, 0.95});
   EXPECT_THAT(text, testing::HasSubstr("ranks count steps differently: when rank 3 began step"));
   EXPECT_THAT(text, testing::HasSubstr("\nwho made others wait is mostly not known\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("idle waves")));
@@ -280,7 +281,8 @@ TEST(Report, SaysOfARankAloneThatItWaitsForNobody) {
   timeline::Timeline timeline;
   model.fill(timeline);
   ASSERT_TRUE(timeline.apply_roster("n1", roster));
-  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("\nranks wait for nobody, as they say themselves"));
+  EXPECT_THAT(reporting::report_text(timeline, {}),
+              testing::HasSubstr("\nranks wait for nobody, as they say themselves"));
 }
 
 /// 4 ms of work, 3 ms outside any phase, 2 ms of waiting.
@@ -301,7 +303,7 @@ TEST(Report, NamesAllThatAStepIsMadeOf) {
   timeline.apply_roster("n1", model.roster());
   timeline.append("n1", {wire::LaneId::Kind::kRank, 0}, events);
   timeline.advance("n1", ms(900));
-  EXPECT_THAT(report_text(timeline, {0, 1}),
+  EXPECT_THAT(reporting::report_text(timeline, {0, 1}),
               testing::HasSubstr("step 9 ms = compute 4 ms + wait 2 ms (22 %) + delay 0 s + other 3 ms\n"));
 }
 
@@ -312,7 +314,7 @@ TEST(Report, CountsOneCallAsOne) {
                      {.rank = 0,
                       .pid = 1000,
                       .functions = {{"MPI_Barrier", 1, 0, 1, ms(1), ms(1)}, {"MPI_Wait", 2, 0, 2, ms(1), ms(1)}}});
-  const std::string text = report_text(timeline, {});
+  const std::string text = reporting::report_text(timeline, {});
   EXPECT_THAT(text, testing::HasSubstr(" 1 call,  mean "));
   EXPECT_THAT(text, testing::HasSubstr(" 2 calls, mean "));
 }
@@ -324,7 +326,7 @@ TEST(Report, SaysThatNobodyWaited) {
   EXPECT_TRUE(report_of(model)["causes"]["ranks"].empty());
   timeline::Timeline timeline;
   model.fill(timeline);
-  EXPECT_THAT(report_text(timeline, {0.5, 0.95}), testing::HasSubstr("no rank waited\n"));
+  EXPECT_THAT(reporting::report_text(timeline, {0.5, 0.95}), testing::HasSubstr("no rank waited\n"));
 }
 
 TEST(Report, SaysThatWhatWasWaitedOutsideOfStepsIsNotAttributed) {
@@ -335,7 +337,7 @@ TEST(Report, SaysThatWhatWasWaitedOutsideOfStepsIsNotAttributed) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  const std::string text = report_text(timeline, {});
+  const std::string text = reporting::report_text(timeline, {});
   EXPECT_THAT(text, testing::ContainsRegex("not known: of [0-9]+ ms that ranks waited nothing was in a step\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("no rank waited")));
 }
@@ -348,8 +350,8 @@ TEST(Report, IsAsLongAsItsRanksWereThere) {
   timeline::Timeline timeline;
   model.fill(timeline);
   timeline.advance("n1", ms(5000));
-  EXPECT_DOUBLE_EQ(nlohmann::json::parse(report_json(timeline, {}))["duration_s"], 0.1);
-  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("10 steps, 100 ms, "));
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(reporting::report_json(timeline, {}))["duration_s"], 0.1);
+  EXPECT_THAT(reporting::report_text(timeline, {}), testing::HasSubstr("10 steps, 100 ms, "));
 }
 
 TEST(Report, HasNoDigitsOfATimeBelowItsNanoseconds) {
@@ -359,7 +361,7 @@ TEST(Report, HasNoDigitsOfATimeBelowItsNanoseconds) {
   model.run();
   timeline::Timeline timeline;
   model.fill(timeline);
-  EXPECT_THAT(report_json(timeline, {}), testing::HasSubstr("\"duration_s\": 57.5,"));
+  EXPECT_THAT(reporting::report_json(timeline, {}), testing::HasSubstr("\"duration_s\": 57.5,"));
 }
 
 TEST(Report, TellsWhenACommandTookEffect) {
@@ -374,7 +376,7 @@ TEST(Report, TellsWhenACommandTookEffect) {
   timeline.apply_roster("n1", model.roster());
   timeline.add_outcome("n1", outcome);
   model.fill(timeline);
-  const auto command = nlohmann::json::parse(report_json(timeline, {0, 1}))["commands"].at(0);
+  const auto command = nlohmann::json::parse(reporting::report_json(timeline, {0, 1}))["commands"].at(0);
   EXPECT_EQ(command["kind"], "delay");
   EXPECT_EQ(command["outcome"], "accepted");
   EXPECT_EQ(command["ranks"], std::vector<int>{5});
@@ -386,14 +388,14 @@ TEST(Report, TellsWhenACommandTookEffect) {
 TEST(Report, TellsFromWhenOnStepsWereCounted) {
   timeline::Timeline timeline;
   timeline.add_outcome("n1", {{7, {5}, wire::DelayOrder{ms(300), wire::kNoStep, 4}}, ms(150), true, ""});
-  const auto command = nlohmann::json::parse(report_json(timeline, {0, 1}))["commands"].at(0);
+  const auto command = nlohmann::json::parse(reporting::report_json(timeline, {0, 1}))["commands"].at(0);
   EXPECT_EQ(command["in_steps"], 4);
   EXPECT_FALSE(command.contains("at_step"));
 }
 
 TEST(Report, OfAnEmptyTimelineIsStillAnObject) {
   timeline::Timeline timeline;
-  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {}));
   EXPECT_EQ(report["events"], 0);
   EXPECT_TRUE(report["domains"].empty());
   EXPECT_EQ(report["complete"], false);
@@ -403,7 +405,7 @@ TEST(Report, OfAnEmptyTimelineIsStillAnObject) {
 TEST(Report, SaysNullForWhatIsNotKnown) {
   timeline::Timeline timeline;
   timeline.apply_roster("n1", RingModel().roster());
-  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {}));
   EXPECT_TRUE(report["duration_s"].is_null());
   for (const char* key : {"parallel", "load_balance", "communication"})
     EXPECT_TRUE(report["efficiency"][key].is_null()) << key;
@@ -431,14 +433,14 @@ TEST(Report, NamesWhatIsMissingAndPutsItAmongTheLosses) {
   timeline::Timeline timeline;
   model.fill(timeline, ms(600));
   timeline.add_loss({timeline::LossKind::kSequenceGap, "n1", -1, ms(100), ms(200), 3, {}});
-  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {}));
   EXPECT_EQ(report["complete"], false);
   EXPECT_EQ(report["missing"]["nodes"][0]["node"], "n1");
   EXPECT_NEAR(report["missing"]["nodes"][0]["heard_until_s"].get<double>(), 0.59, 1e-6);
   EXPECT_EQ(report["missing"]["intervals"][0]["what"], "sequence_gap");
   EXPECT_NEAR(report["missing"]["intervals"][0]["to_s"].get<double>(), 0.2, 1e-9);
   EXPECT_EQ(report["losses"].at(1)["kind"], "node_silent");
-  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("\nINCOMPLETE: node n1 silent since 0.59 s"));
+  EXPECT_THAT(reporting::report_text(timeline, {}), testing::HasSubstr("\nINCOMPLETE: node n1 silent since 0.59 s"));
 }
 
 TEST(Report, IsCompleteOnceTheNodeHasSaidEnd) {
@@ -447,11 +449,11 @@ TEST(Report, IsCompleteOnceTheNodeHasSaidEnd) {
   timeline::Timeline timeline;
   model.fill(timeline);
   timeline.mark_ended("n1");
-  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {}));
   EXPECT_EQ(report["complete"], true);
   EXPECT_EQ(report["missing"]["nobody"], false);
   EXPECT_TRUE(report["missing"]["nodes"].empty());
-  EXPECT_THAT(report_text(timeline, {}), testing::Not(testing::HasSubstr("INCOMPLETE")));
+  EXPECT_THAT(reporting::report_text(timeline, {}), testing::Not(testing::HasSubstr("INCOMPLETE")));
 }
 
 TEST(Report, NamesARankThatWasLostThoughNothingIsMissing) {
@@ -464,11 +466,11 @@ TEST(Report, NamesARankThatWasLostThoughNothingIsMissing) {
                   std::vector<wire::Event>{{ms(0), 0, wire::EventKind::kStart, wire::Phase::kNone},
                                            {ms(3250), 0, wire::EventKind::kLost, wire::Phase::kNone}});
   timeline.mark_ended("n1");
-  const auto report = nlohmann::json::parse(report_json(timeline, {}));
+  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {}));
   EXPECT_EQ(report["complete"], true);
   EXPECT_EQ(report["lost_ranks"], nlohmann::json::parse(R"([{"rank": 0, "at_s": 3.25}])"));
   EXPECT_EQ(report["losses"].at(0)["kind"], "rank_lost");
-  EXPECT_THAT(report_text(timeline, {}), testing::HasSubstr("\nLOST: rank 0 at 3.25 s, whose process"));
+  EXPECT_THAT(reporting::report_text(timeline, {}), testing::HasSubstr("\nLOST: rank 0 at 3.25 s, whose process"));
 }
 
 /// Its averages are those of the program alone, and the text and the JSON say the same share.
@@ -481,12 +483,12 @@ TEST(Report, TakesTheTimeAfterTheLastStopForNobodys) {
   model.fill(slept);
   slept.advance("n1", ms(60'000));
   const auto of = [](const timeline::Timeline& timeline) {
-    return nlohmann::json::parse(report_json(timeline, {0.5, 0.95}));
+    return nlohmann::json::parse(reporting::report_json(timeline, {0.5, 0.95}));
   };
   for (const char* key : {"window_s", "efficiency", "step_time", "domains"})
     EXPECT_EQ(of(slept)[key], of(alone)[key]) << key;
   const double parallel = of(slept)["efficiency"]["parallel"];
-  EXPECT_THAT(report_text(slept, {0.5, 0.95}),
+  EXPECT_THAT(reporting::report_text(slept, {0.5, 0.95}),
               testing::HasSubstr("parallel efficiency " + std::to_string(std::lround(parallel * 100)) + " %"));
 }
 

@@ -9,7 +9,7 @@
 #include "monitor/analysis/program/program.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/recording.h"
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/link/link.h"
 #include "monitor/model/derived_scenario.h"
 #include "monitor/view/screen/screen.h"
@@ -54,7 +54,8 @@ void write_frames(Bytes& in, const std::string& path) {
 }
 
 void look_at(cli::Observer& observer) {
-  const auto report = cli::report_json(observer.timeline(), {}) + cli::report_text(observer.timeline(), {});
+  const auto report =
+      cli::reporting::report_json(observer.timeline(), {}) + cli::reporting::report_text(observer.timeline(), {});
   view::SessionInfo session;
   const view::Model model{observer.timeline(), observer.findings(), observer.narrator().remarks(), session};
   for (const view::paint::Size size : {view::paint::Size{80, 24}, view::paint::Size{20, 5}})

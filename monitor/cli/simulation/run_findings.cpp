@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 #include "monitor/cli/verbs.h"
 #include "probe/words/quantity.h"
 
@@ -26,7 +26,7 @@ void say_what_the_history_lacks(const timeline::Timeline& timeline, std::uint64_
 }  // namespace
 
 support::Json findings_of(const timeline::Timeline& timeline, words::Fractions window, std::uint64_t memory) {
-  if (!timeline.empty()) return say_what_the_history_lacks(timeline, memory), report_of(timeline, window);
+  if (!timeline.empty()) return say_what_the_history_lacks(timeline, memory), reporting::report_of(timeline, window);
   say_that_nothing_is_found({fmt::format("its ranks need more than {} for their history; --memory gives it more",
                                          words::format_bytes(memory))});
   return {};

@@ -17,7 +17,7 @@ namespace {
 
 using paint::Ink;
 
-constexpr PanelKey kKey = U'3';
+constexpr PanelKey kEventsKey = U'3';
 
 constexpr int kRowsBeside = 6;
 constexpr int kTimeColumns = 9;
@@ -51,7 +51,7 @@ std::vector<Entry> entries(const Model& model) {
 
 int rows_below(paint::Size screen) { return screen.rows >= 40 ? 5 : screen.rows >= 30 ? 3 : screen.rows >= 24 ? 1 : 0; }
 
-int wish(const State& state, const Model& model, const layout::Room& room) {
+int wish_for_events(const State& state, const Model& model, const layout::Room& room) {
   if (room.region == layout::Region::kBeside) return std::min(kRowsBeside, room.size.rows);
   const int rows = rows_below(room.size);
   return give_row_to_lesson(state, model, room.size) ? rows - 1 : rows;
@@ -74,14 +74,15 @@ int first_fitting(const std::vector<Entry>& all, int end, const layout::Box& box
 }
 
 /// State::scrolled counts entries back from the newest that belongs to the moment shown.
-void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model, const Look&) {
-  const layout::Box box = layout.box_of(kKey);
-  const bool wraps = layout.region_of(kKey) == layout::Region::kBeside;
+void draw_events(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model,
+                 const Look&) {
+  const layout::Box box = layout.box_of(kEventsKey);
+  const bool wraps = layout.region_of(kEventsKey) == layout::Region::kBeside;
   const std::vector<Entry> all = entries(model);
   const Nanoseconds until = layout::told_until(state, model, layout);
   const auto later = std::partition_point(all.begin(), all.end(), [until](const Entry& e) { return e.at <= until; });
   const int count = static_cast<int>(later - all.begin());
-  const int end = std::max(count - state.scrolled_by(kKey), std::min(count, 1));
+  const int end = std::max(count - state.scrolled_by(kEventsKey), std::min(count, 1));
   const int newer = static_cast<int>(all.size()) - end;
   const std::string note = newer > 0 ? fmt::format(" {} newer", newer) : "";
   int y = box.y;
@@ -98,9 +99,9 @@ void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& stat
   if (!note.empty() && x >= box.x) canvas.text(x, box.y + box.height - 1, note, Ink::kWarning, Ink::kDefault, true);
 }
 
-void scroll(State& state, const Model& model, int lines) {
+void scroll_events(State& state, const Model& model, int lines) {
   const int oldest = std::max(static_cast<int>(entries(model).size()) - 1, 0);
-  state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) - lines, 0, oldest);
+  state.scrolled[kEventsKey] = std::clamp(state.scrolled_by(kEventsKey) - lines, 0, oldest);
 }
 
 }  // namespace
@@ -112,14 +113,14 @@ bool give_row_to_lesson(const State& state, const Model& model, paint::Size room
 }
 
 layout::Panel events_panel() {
-  return {.key = kKey,
+  return {.key = kEventsKey,
           .name = "events",
           .region = layout::Region::kBottom,
           .region_if_wide = layout::Region::kBottom,
           .takes_spare_rows = true,
-          .wish = wish,
-          .draw = draw,
-          .scroll = scroll,
+          .wish = wish_for_events,
+          .draw = draw_events,
+          .scroll = scroll_events,
           .beside_if_room = true};
 }
 

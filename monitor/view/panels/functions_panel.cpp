@@ -15,7 +15,7 @@ namespace {
 
 using analysis::session::FunctionUse;
 
-int listed(const Model& model) {
+int function_lines(const Model& model) {
   return model.findings.mpi ? static_cast<int>(model.findings.mpi->functions.size()) : 0;
 }
 
@@ -23,7 +23,7 @@ std::string duration_of(double seconds) {
   return paint::to_duration(Nanoseconds(std::llround(std::min(seconds * 1e9, 9e18))));
 }
 
-std::vector<std::string> headline(const Model& model) {
+std::vector<std::string> functions_headline(const Model& model) {
   const auto& mpi = model.findings.mpi;
   if (!mpi || mpi->functions.empty())
     return {
@@ -44,7 +44,7 @@ std::vector<std::string> headline(const Model& model) {
           fmt::format("MPI of {} so far: {} in all", ranks, time)};
 }
 
-std::vector<Column> columns(const State& state) {
+std::vector<Column> function_columns(const State& state) {
   return {{"function", 26, true}, {"of MPI", 7, false},
           {"time", 11, false},    {fmt::format("rank {}", state.cursor_rank), 13, false},
           {"calls", 9, false},    {"mean", 11, false},
@@ -60,7 +60,7 @@ std::string time_of_rank(const Model& model, Rank rank, const std::string& funct
   return found == calls->functions.end() ? "–" : paint::to_duration(found->time);
 }
 
-ListingLine line_of(const State& state, const Model& model, std::size_t line) {
+ListingLine function_line(const State& state, const Model& model, std::size_t line) {
   const FunctionUse& use = model.findings.mpi->functions[line];
   return {.cells = {use.name, paint::to_percent(use.share), duration_of(use.time_s),
                     time_of_rank(model, state.cursor_rank, use.name), paint::to_count(double(use.calls)),
@@ -69,11 +69,15 @@ ListingLine line_of(const State& state, const Model& model, std::size_t line) {
           .is_marked = false};
 }
 
-constexpr Listing kListing{
-    .key = U'6', .name = "functions", .headline = headline, .columns = columns, .lines = listed, .line = line_of};
+constexpr Listing kFunctions{.key = U'6',
+                             .name = "functions",
+                             .headline = functions_headline,
+                             .columns = function_columns,
+                             .lines = function_lines,
+                             .line = function_line};
 
 }  // namespace
 
-layout::Panel functions_panel() { return listing_panel<kListing>(); }
+layout::Panel functions_panel() { return listing_panel<kFunctions>(); }
 
 }  // namespace idlewave::view::panels

@@ -16,7 +16,7 @@ constexpr int kMostLinesBeside = 10;
 constexpr paint::Size kNarrowest{20, 5};
 
 /// Who reads it, and has the focus on it, gets more of it; so does what was measured.
-int wish(const State& state, const Model& model, const layout::Room& room) {
+int wish_for_lesson(const State& state, const Model& model, const layout::Room& room) {
   if (!model.session.lesson) return 0;
   const int rows = room.size.rows;
   const bool is_low = rows < 30;
@@ -29,7 +29,7 @@ int wish(const State& state, const Model& model, const layout::Room& room) {
   return static_cast<int>(lesson_lines(*model.session.lesson, {room.size.columns, most}).size());
 }
 
-void draw(paint::Canvas& canvas, const layout::Layout& layout, const State&, const Model& model, const Look&) {
+void draw_lesson(paint::Canvas& canvas, const layout::Layout& layout, const State&, const Model& model, const Look&) {
   const layout::Box box = layout.box_of(kLessonKey);
   int y = box.y;
   for (const LessonLine& line : lesson_lines(*model.session.lesson, {box.width, box.height}))
@@ -50,8 +50,8 @@ layout::Panel lesson_panel() {
           .region = layout::Region::kBottom,
           .region_if_wide = layout::Region::kBottom,
           .takes_spare_rows = false,
-          .wish = wish,
-          .draw = draw,
+          .wish = wish_for_lesson,
+          .draw = draw_lesson,
           .scroll = open,
           .beside_if_room = true};
 }

@@ -19,7 +19,7 @@ using analysis::session::Traffic;
 
 const Matrix* matrix_of(const Model& model) { return model.findings.mpi ? &model.findings.mpi->matrix : nullptr; }
 
-int listed(const Model& model) {
+int pair_lines(const Model& model) {
   const Matrix* matrix = matrix_of(model);
   return matrix ? static_cast<int>(matrix->pairs.size()) : 0;
 }
@@ -39,7 +39,7 @@ std::string what_is_not_counted(const Matrix& matrix) {
   return text;
 }
 
-std::vector<std::string> headline(const Model& model) {
+std::vector<std::string> messages_headline(const Model& model) {
   const Matrix* matrix = matrix_of(model);
   if (!matrix)
     return {
@@ -63,7 +63,7 @@ std::vector<std::string> headline(const Model& model) {
   return {where + rest, where, in_short, sum};
 }
 
-std::vector<Column> columns(const State&) {
+std::vector<Column> pair_columns(const State&) {
   return {{"from rank", 10, false}, {"to rank", 10, false}, {"bytes", 12, false},
           {"messages", 10, false},  {"mean", 12, false},    {"   receiver on", 22, true}};
 }
@@ -78,7 +78,7 @@ const char* place_of(Crossing crossing) {
   return "   not known";
 }
 
-ListingLine line_of(const State& state, const Model& model, std::size_t line) {
+ListingLine pair_line(const State& state, const Model& model, std::size_t line) {
   const PairUse& pair = matrix_of(model)->pairs[line];
   const Traffic& traffic = pair.traffic;
   return {
@@ -88,11 +88,15 @@ ListingLine line_of(const State& state, const Model& model, std::size_t line) {
       .is_marked = pair.from == state.cursor_rank || pair.to == state.cursor_rank};
 }
 
-constexpr Listing kListing{
-    .key = U'7', .name = "messages", .headline = headline, .columns = columns, .lines = listed, .line = line_of};
+constexpr Listing kMessages{.key = U'7',
+                            .name = "messages",
+                            .headline = messages_headline,
+                            .columns = pair_columns,
+                            .lines = pair_lines,
+                            .line = pair_line};
 
 }  // namespace
 
-layout::Panel messages_panel() { return listing_panel<kListing>(); }
+layout::Panel messages_panel() { return listing_panel<kMessages>(); }
 
 }  // namespace idlewave::view::panels

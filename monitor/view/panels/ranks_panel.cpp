@@ -17,7 +17,7 @@ namespace {
 using analysis::causes::RankCauses;
 using paint::Ink;
 
-constexpr PanelKey kKey = U'5';
+constexpr PanelKey kRanksKey = U'5';
 constexpr int kRank = 6;
 constexpr int kFigure = 13;
 constexpr int kReason = 15;
@@ -122,7 +122,7 @@ void draw_list(paint::Canvas& canvas, const layout::Box& box, const State& state
   draw_line(canvas, box, box.y, {"rank", "costs others", "direct", "far", "waited", {"mostly for"}, "mostly ended by"},
             Ink::kDim);
   const int room = box.height - 1;
-  const int first = std::clamp(state.scrolled_by(kKey), 0, std::max(listed_ranks(model) - 1, 0));
+  const int first = std::clamp(state.scrolled_by(kRanksKey), 0, std::max(listed_ranks(model) - 1, 0));
   const std::vector<Rank> worst = worst_first(model, first + room);
   for (int i = first; i < static_cast<int>(worst.size()); ++i) {
     const Rank rank = worst[static_cast<std::size_t>(i)];
@@ -136,39 +136,41 @@ void draw_list(paint::Canvas& canvas, const layout::Box& box, const State& state
 }
 
 /// A low screen has a line of it where no lesson needs the room, and more while it has the focus.
-int wish(const State& state, const Model& model, const layout::Room& room) {
+int wish_for_ranks(const State& state, const Model& model, const layout::Room& room) {
   const int listed = listed_ranks(model), rows = room.size.rows;
   if (listed == 0) return 0;
-  if (room.region == layout::Region::kBeside) return std::min(state.focus == kKey ? rows / 2 : kGlimpse, listed + 1);
+  if (room.region == layout::Region::kBeside)
+    return std::min(state.focus == kRanksKey ? rows / 2 : kGlimpse, listed + 1);
   if (rows < 24) return 0;
-  if (state.focus == kKey) return std::min(std::max(rows / 3, 7), listed + 1);
+  if (state.focus == kRanksKey) return std::min(std::max(rows / 3, 7), listed + 1);
   if (rows >= 40) return std::min(kGlimpse, listed + 1);
   return rows >= 30 || !model.session.lesson ? 1 : 0;
 }
 
-void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model, const Look&) {
-  const layout::Box box = layout.box_of(kKey);
+void draw_ranks(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model,
+                const Look&) {
+  const layout::Box box = layout.box_of(kRanksKey);
   if (box.height == 1)
     draw_sum(canvas, box, model);
   else
     draw_list(canvas, box, state, model);
 }
 
-void scroll(State& state, const Model& model, int lines) {
-  state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) + lines, 0, std::max(listed_ranks(model) - 1, 0));
+void scroll_ranks(State& state, const Model& model, int lines) {
+  state.scrolled[kRanksKey] = std::clamp(state.scrolled_by(kRanksKey) + lines, 0, std::max(listed_ranks(model) - 1, 0));
 }
 
 }  // namespace
 
 layout::Panel ranks_panel() {
-  return {.key = kKey,
+  return {.key = kRanksKey,
           .name = "ranks",
           .region = layout::Region::kBottom,
           .region_if_wide = layout::Region::kBottom,
           .takes_spare_rows = false,
-          .wish = wish,
-          .draw = draw,
-          .scroll = scroll,
+          .wish = wish_for_ranks,
+          .draw = draw_ranks,
+          .scroll = scroll_ranks,
           .beside_if_room = true};
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 using layout::Region;
 
-constexpr PanelKey kKey = U'2';
+constexpr PanelKey kSocketsKey = U'2';
 constexpr int kMostLinesUnder = 8;
 constexpr int kMostLinesOfMeters = 6;
 
@@ -117,7 +117,7 @@ void draw_moment(paint::Canvas& canvas, const layout::Box& box, int y, bool past
   if (past) canvas.reverse(box.x, y, paint::columns_of(words));
 }
 
-int wish(const State&, const Model& model, const layout::Room& room) {
+int wish_for_sockets(const State&, const Model& model, const layout::Room& room) {
   const int sockets = std::max(sockets_of(model), 1);
   if (room.region != Region::kBeside) return sockets <= kMostLinesUnder ? sockets : 1;
   const paint::Size beside{room.size.columns, rows_beside(room.size.rows)};
@@ -138,10 +138,11 @@ int draw_sockets(paint::Canvas& canvas, const layout::Box& box, SocketForm form,
   return used;
 }
 
-void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model, const Look&) {
-  const layout::Box box = layout.box_of(kKey);
+void draw_sockets(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model,
+                  const Look&) {
+  const layout::Box box = layout.box_of(kSocketsKey);
   const int sockets = sockets_of(model);
-  const Region region = layout.region_of(kKey);
+  const Region region = layout.region_of(kSocketsKey);
   const int rows = region == Region::kBeside ? rows_beside(box.height) : box.height;
   const SocketForm form = form_in(region, {box.width, rows}, model);
   if (form == SocketForm::kSum || sockets == 0) {
@@ -152,7 +153,8 @@ void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& stat
   const int here = model.timeline.domain_of(state.cursor_rank);
   if (form == SocketForm::kLines) {
     const int under = region == Region::kBeside ? 1 : 0;
-    const std::optional<int> scrolled = state.focus == kKey ? std::optional(state.scrolled_by(kKey)) : std::nullopt;
+    const std::optional<int> scrolled =
+        state.focus == kSocketsKey ? std::optional(state.scrolled_by(kSocketsKey)) : std::nullopt;
     draw_socket_table(canvas, {box.x, box.y, box.width, box.height - under}, {here, scrolled}, model);
     if (under > 0) draw_moment(canvas, box, box.y + box.height - 1, past, model);
     return;
@@ -163,21 +165,22 @@ void draw(paint::Canvas& canvas, const layout::Layout& layout, const State& stat
   draw_notes(canvas, {box.x + 1, box.y + used + 1, box.width - 1, box.height - used - 1}, model);
 }
 
-void scroll(State& state, const Model& model, int lines) {
-  state.scrolled[kKey] = std::clamp(state.scrolled_by(kKey) + lines, 0, std::max(sockets_of(model) - 1, 0));
+void scroll_sockets(State& state, const Model& model, int lines) {
+  state.scrolled[kSocketsKey] =
+      std::clamp(state.scrolled_by(kSocketsKey) + lines, 0, std::max(sockets_of(model) - 1, 0));
 }
 
 }  // namespace
 
 layout::Panel sockets_panel() {
-  return {.key = kKey,
+  return {.key = kSocketsKey,
           .name = "sockets",
           .region = Region::kUnder,
           .region_if_wide = Region::kBeside,
           .takes_spare_rows = false,
-          .wish = wish,
-          .draw = draw,
-          .scroll = scroll};
+          .wish = wish_for_sockets,
+          .draw = draw_sockets,
+          .scroll = scroll_sockets};
 }
 
 }  // namespace idlewave::view::panels

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "monitor/cli/recording.h"
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 
 namespace idlewave::cli::simulation {
 namespace {
@@ -96,8 +96,8 @@ TEST_F(Observations, FindWhatIsFoundInTheRecording) {
     EXPECT_FALSE(bool(observation->observer->timeline().forgotten_until()));
     const auto recording = read_recording(wanted().record, 64u << 20);
     ASSERT_TRUE(recording) << recording.error().message;
-    const std::string found = report_json(observation->observer->timeline(), {});
-    EXPECT_EQ(found, report_json(recording->timeline(), {}));
+    const std::string found = reporting::report_json(observation->observer->timeline(), {});
+    EXPECT_EQ(found, reporting::report_json(recording->timeline(), {}));
     EXPECT_EQ(nlohmann::json::parse(found).at("waves").size(), 1u);
     fs::remove(wanted().record);
   }

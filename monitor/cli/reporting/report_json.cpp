@@ -1,4 +1,4 @@
-#include "monitor/cli/report.h"
+#include "monitor/cli/reporting/report.h"
 
 #include <fmt/format.h>
 
@@ -15,11 +15,11 @@
 #include "monitor/analysis/session/summed.h"
 #include "monitor/analysis/steps/step_history.h"
 #include "monitor/analysis/waves/waves.h"
-#include "monitor/cli/report_calls.h"
-#include "monitor/cli/report_causes.h"
-#include "monitor/cli/report_clocks.h"
+#include "monitor/cli/reporting/calls.h"
+#include "monitor/cli/reporting/causes.h"
+#include "monitor/cli/reporting/clocks.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 namespace {
 
 using analysis::Window;
@@ -433,4 +433,4 @@ std::string report_json(const Timeline& timeline, words::Fractions fractions) {
   return report_of(timeline, fractions).text() + "\n";
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

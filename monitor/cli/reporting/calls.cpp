@@ -1,4 +1,4 @@
-#include "monitor/cli/report_calls.h"
+#include "monitor/cli/reporting/calls.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 namespace {
 
 using analysis::session::Crossing;
@@ -203,4 +203,4 @@ std::string calls_text(const Timeline& timeline) {
   return says_pairs ? text + matrix_text(*matrix) : text;
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

@@ -6,7 +6,7 @@
 #include "monitor/timeline/timeline.h"
 #include "workloads/support/json.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 
 /// Function by function, with what each rank has of it; null where no MPI calls were seen.
 support::Json functions_json(const timeline::Timeline& timeline);
@@ -22,4 +22,4 @@ support::Json time_by_thread_json(const timeline::Timeline& timeline);
 /// Both in short tables; empty where no MPI calls were seen.
 std::string calls_text(const timeline::Timeline& timeline);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

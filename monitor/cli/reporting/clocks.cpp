@@ -1,4 +1,4 @@
-#include "monitor/cli/report_clocks.h"
+#include "monitor/cli/reporting/clocks.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 namespace {
 
 using json = support::Json;
@@ -77,4 +77,4 @@ std::string in_words(const analysis::waves::Blur& blur) {
                      format_duration(blur.per_rank), format_duration(*blur.clock_error));
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

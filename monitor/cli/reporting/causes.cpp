@@ -1,4 +1,4 @@
-#include "monitor/cli/report_causes.h"
+#include "monitor/cli/reporting/causes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include "monitor/analysis/steps/step_history.h"
 #include "probe/words/quantity.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 namespace {
 
 using analysis::causes::Cost;
@@ -229,4 +229,4 @@ std::string causes_text(const Timeline& timeline, const analysis::causes::CauseG
   return text + "  " + total_text(total, in_all) + ended_text(total);
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

@@ -7,7 +7,7 @@
 #include "monitor/timeline/timeline.h"
 #include "workloads/support/json.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 
 /// Of the whole run, rank by rank.
 support::Json causes_json(const timeline::Timeline& timeline, const analysis::causes::CauseGround& ground);
@@ -20,4 +20,4 @@ support::Json partners_json(const analysis::partners::Partners& partners);
 /// The same in a line, with whom they wait for; empty where it is not known.
 std::string partners_text(const analysis::partners::Partners& partners, wire::Rank ranks);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

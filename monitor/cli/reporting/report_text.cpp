@@ -19,14 +19,14 @@
 #include "monitor/analysis/session/summed.h"
 #include "monitor/analysis/steps/step_history.h"
 #include "monitor/analysis/waves/waves.h"
-#include "monitor/cli/report.h"
-#include "monitor/cli/report_calls.h"
-#include "monitor/cli/report_causes.h"
-#include "monitor/cli/report_clocks.h"
+#include "monitor/cli/reporting/calls.h"
+#include "monitor/cli/reporting/causes.h"
+#include "monitor/cli/reporting/clocks.h"
+#include "monitor/cli/reporting/report.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 namespace {
 
 using wire::Nanoseconds;
@@ -152,11 +152,11 @@ std::string figure(double value, int digits) {
 }
 
 /// Of a figure: an error below this does not show in its digits.
-constexpr double kWorthSaying = 5e-4;
+constexpr double kErrorShown = 5e-4;
 
 std::string figure_text(const std::optional<analysis::Estimate>& estimate, const char* unit) {
   if (!estimate) return fmt::format("unknown {}", unit);
-  if (!estimate->error || *estimate->error < kWorthSaying * std::abs(estimate->value))
+  if (!estimate->error || *estimate->error < kErrorShown * std::abs(estimate->value))
     return fmt::format("{} {}", figure(estimate->value, 3), unit);
   return fmt::format("{} ± {} {}", figure(estimate->value, 3), figure(*estimate->error, 1), unit);
 }
@@ -270,4 +270,4 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   return text;
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

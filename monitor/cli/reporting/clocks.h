@@ -7,7 +7,7 @@
 #include "monitor/timeline/timeline.h"
 #include "workloads/support/json.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 
 /// By node; empty where no two of them have clocks of their own.
 support::Json clocks_json(const timeline::Timeline& timeline);
@@ -21,4 +21,4 @@ support::Json blur_json(const analysis::waves::WaveDirection& direction);
 /// As a sentence goes on after "its speed is not known: ".
 std::string in_words(const analysis::waves::Blur& blur);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

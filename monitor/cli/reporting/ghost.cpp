@@ -1,4 +1,4 @@
-#include "monitor/cli/report_ghost.h"
+#include "monitor/cli/reporting/ghost.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "monitor/model/inference.h"
 #include "probe/words/quantity.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 namespace {
 
 using analysis::program::Departure;
@@ -135,4 +135,4 @@ std::string ghost_text(const Timeline& timeline) {
          largest_text(*found);
 }
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting

@@ -9,7 +9,7 @@
 #include "probe/words/window.h"
 #include "workloads/support/json.h"
 
-namespace idlewave::cli {
+namespace idlewave::cli::reporting {
 
 /// Of the time until the last rank stopped.
 analysis::Window window_of(const timeline::Timeline& timeline, words::Fractions fractions);
@@ -32,4 +32,4 @@ std::string report_json(const timeline::Timeline& timeline, words::Fractions fra
 /// The same for people: a few lines.
 std::string report_text(const timeline::Timeline& timeline, words::Fractions fractions);
 
-}  // namespace idlewave::cli
+}  // namespace idlewave::cli::reporting
