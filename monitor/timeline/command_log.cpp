@@ -5,7 +5,7 @@
 namespace idlewave::timeline {
 namespace {
 
-constexpr std::size_t kKept = 1024;
+constexpr std::size_t kCommandsKept = 1024;
 constexpr std::size_t kRanksKept = 1 << 22;
 constexpr std::size_t kHoldsKept = 1 << 17;
 constexpr std::size_t kHoldsBytes = 96;  ///< Of a node of the map.
@@ -102,7 +102,7 @@ CommandRecord* CommandLog::find(wire::CommandId id) {
 
 CommandRecord& CommandLog::record_of(const wire::Command& command, Moment at) {
   if (CommandRecord* known = find(command.id)) return *known;
-  while (!records_.empty() && (records_.size() >= kKept || ranks_kept_ + command.ranks.size() > kRanksKept))
+  while (!records_.empty() && (records_.size() >= kCommandsKept || ranks_kept_ + command.ranks.size() > kRanksKept))
     forget_oldest();
   ranks_kept_ += command.ranks.size();
   numbers_[command.id] = forgotten_ + records_.size();

@@ -5,7 +5,7 @@
 namespace idlewave::timeline {
 namespace {
 
-constexpr std::size_t kKept = 16384;
+constexpr std::size_t kLossesKept = 16384;
 constexpr std::size_t kSearched = 16;  ///< Latest entries among which a run is looked for.
 constexpr std::size_t kLongestText = 200;
 
@@ -39,7 +39,7 @@ void LossLog::add(Loss loss) {
   if (loss.detail.size() > kLongestText) loss.detail.resize(kLongestText);
   text_bytes_ += loss.detail.size() + loss.node.size();
   losses_.push_back(std::move(loss));
-  if (losses_.size() <= kKept) return;
+  if (losses_.size() <= kLossesKept) return;
   text_bytes_ -= losses_.front().detail.size() + losses_.front().node.size();
   if (is_hole(losses_.front().kind)) ++holes_forgotten_;
   losses_.pop_front();

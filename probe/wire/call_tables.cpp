@@ -11,14 +11,14 @@
 namespace idlewave::wire {
 namespace {
 
-constexpr std::size_t kMaxName = 63;
+constexpr std::size_t kMaxFunctionName = 63;
 constexpr std::size_t kMaxFunctions = 1u << 20;  ///< Of all ranks of a frame.
 
 /// Names of all functions, each once.
 class Names {
  public:
   std::size_t number_of(std::string_view name) {
-    const auto [place, is_new] = numbers_.emplace(name.substr(0, kMaxName), numbers_.size());
+    const auto [place, is_new] = numbers_.emplace(name.substr(0, kMaxFunctionName), numbers_.size());
     if (is_new) names_.push_back(place->first);
     return place->second;
   }
@@ -84,7 +84,7 @@ class Reader {
     return ok() ? functions : 0;
   }
   std::string name() {
-    const std::span<const std::byte> letters = bytes_.bytes(number_below(kMaxName + 1));
+    const std::span<const std::byte> letters = bytes_.bytes(number_below(kMaxFunctionName + 1));
     return {reinterpret_cast<const char*>(letters.data()), letters.size()};
   }
   Nanoseconds time() { return Nanoseconds(static_cast<std::int64_t>(number_below(std::uint64_t{1} << 63))); }

@@ -10,7 +10,7 @@
 namespace idlewave::wire {
 namespace {
 
-constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxHeaderText = 4096;
 
 template <class T>
 std::byte* put(std::byte* to, T value) {
@@ -43,10 +43,10 @@ std::vector<std::byte> encode_file_header(const FrameLogHeader& header) {
   std::vector<std::byte> map;
   PackWriter out(map);
   out.map(5);
-  out.text("program_version", header.program_version, kMaxText);
-  out.text("session", header.session, kMaxText);
-  out.text("machine", header.machine, kMaxText);
-  out.text("command_line", header.command_line, kMaxText);
+  out.text("program_version", header.program_version, kMaxHeaderText);
+  out.text("session", header.session, kMaxHeaderText);
+  out.text("machine", header.machine, kMaxHeaderText);
+  out.text("command_line", header.command_line, kMaxHeaderText);
   out.integer("unix_time_ns", header.unix_time_ns);
 
   std::vector<std::byte> bytes(kPreambleBytes + map.size() + sizeof(std::uint32_t));
@@ -64,10 +64,10 @@ bool decode_header_map(std::span<const std::byte> map, FrameLogHeader& header) {
   if (!packed.parse(map)) return false;
   std::string error;
   MapReader in(packed.root(), "header", error);
-  header.program_version = in.text("program_version", kMaxText);
-  header.session = in.text("session", kMaxText);
-  header.machine = in.text("machine", kMaxText);
-  header.command_line = in.text("command_line", kMaxText);
+  header.program_version = in.text("program_version", kMaxHeaderText);
+  header.session = in.text("session", kMaxHeaderText);
+  header.machine = in.text("machine", kMaxHeaderText);
+  header.command_line = in.text("command_line", kMaxHeaderText);
   header.unix_time_ns =
       in.integer("unix_time_ns", std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
   return in.ok();
