@@ -10,9 +10,9 @@ namespace idlewave::sim::network {
 
 namespace {
 
-constexpr OpId kStart = GoalSchedule::kWaitsForStart;
+constexpr OpId kAfterStart = GoalSchedule::kWaitsForStart;
 
-OpId later_of(const Dependence& dependence) { return dependence.later & ~kStart; }
+OpId later_of(const Dependence& dependence) { return dependence.later & ~kAfterStart; }
 
 OpId end_of(std::span<const Dependence> dependences) {
   OpId end = 0;
@@ -88,7 +88,7 @@ OpId GoalBuilder::recv(Rank rank, std::uint64_t bytes, Rank from, Tag tag, Units
 
 void GoalBuilder::after(OpId later, OpId earlier) { depend({earlier, later}); }
 
-void GoalBuilder::after_start(OpId later, OpId earlier) { depend({earlier, later | kStart}); }
+void GoalBuilder::after_start(OpId later, OpId earlier) { depend({earlier, later | kAfterStart}); }
 
 void GoalBuilder::reserve(std::size_t ops, std::size_t dependences) {
   schedule_.ops_.reserve(ops);
@@ -131,16 +131,16 @@ void GoalBuilder::sort_by_rank() {
   GoalSchedule::Ops sorted(ops.size());
   for (OpId op = 0; op < ops.size(); ++op) sorted[place[op] = next[std::size_t(ops[op].rank)]++] = ops[op];
   ops = std::move(sorted);
-  for (Dependence& d : dependences_) d = {place[d.earlier], place[later_of(d)] | (d.later & kStart)};
+  for (Dependence& d : dependences_) d = {place[d.earlier], place[later_of(d)] | (d.later & kAfterStart)};
 }
 
 void GoalBuilder::list_dependents() {
   schedule_.waits_ = WaitCounts(size());
   for (const Dependence& d : dependences_) schedule_.waits_.add(later_of(d));
   make_lists();
-  for (const OpId kind : {kStart, OpId{0}})
+  for (const OpId kind : {kAfterStart, OpId{0}})
     for (const Dependence& d : dependences_)
-      if ((d.later & kStart) == kind) list(d);
+      if ((d.later & kAfterStart) == kind) list(d);
 }
 
 void GoalBuilder::sum_up() {
