@@ -113,17 +113,30 @@ class WholeRoad(unittest.TestCase):
         self.assertEqual([wave["origin_rank"] for wave in self.ordered_waves(report)], [2])
         self.assertAlmostEqual(self.ordered_waves(report)[0]["delay_s"], 0.3, delta=0.2)
 
+    def ranks_of(self, session, count):
+        """The processes of a ring, once all are there and one has begun to report."""
+        self.wait_until(lambda: (self.sessions / session / "agent").exists(), lambda: "the agent has not started")
+        found = []
+
+        def are_there():
+            found[:] = [int(p.name) for p in pathlib.Path("/proc").iterdir() if p.name.isdigit() and self.is_rank_of(session, p)]
+            return len(found) == count
+
+        self.wait_until(are_there, lambda: "the ranks have not started")
+        return found
+
+    @staticmethod
+    def is_rank_of(session, process):
+        try:
+            words = f"IDLEWAVE_SESSION={session}\0".encode()
+            return (process / "comm").read_text().strip() == "iw-ring" and words in (process / "environ").read_bytes()
+        except OSError:
+            return False
+
     def test_a_rank_that_dies_is_told_and_nothing_hangs(self):
         run = self.start("run", "--headless", "--json", "--session", "dying", *self.virtual_ring(4, 4, "100MB", "60s"))
         self.addCleanup(run.kill)
-        self.wait_until(lambda: (self.sessions / "dying" / "agent").exists(), lambda: "the agent has not started")
-        victims = []
-
-        def ring_ranks():
-            victims[:] = [int(p.name) for p in pathlib.Path("/proc").iterdir() if p.name.isdigit() and self.is_our_rank(p)]
-            return len(victims) == 4
-
-        self.wait_until(ring_ranks, lambda: "the ranks have not started")
+        victims = self.ranks_of("dying", 4)
         time.sleep(1)
         os.kill(victims[1], signal.SIGKILL)
         out, err = run.communicate(timeout=60)
@@ -131,12 +144,14 @@ class WholeRoad(unittest.TestCase):
         self.assertIn("rank_lost", [loss["kind"] for loss in json.loads(out)["losses"]])
         self.assertRegex(err, r"(?m)^idlewave: lost: rank [0-3] at [0-9.]+ s")
 
-    @staticmethod
-    def is_our_rank(process):
-        try:
-            return (process / "comm").read_text().strip() == "iw-ring" and b"IDLEWAVE_SESSION=dying\0" in (process / "environ").read_bytes()
-        except OSError:
-            return False
+    def test_ranks_that_are_told_to_end_before_their_first_step_say_that_they_end(self):
+        ring = self.virtual_ring(4, 4, "100MB", "60s")
+        run = self.start("run", "--headless", "--json", "--session", "early", *ring, "--warmup", "20")
+        self.addCleanup(run.kill)
+        for rank in self.ranks_of("early", 4):
+            os.kill(rank, signal.SIGTERM)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(json.loads(out)["lost_ranks"], [], err)
 
     def small_disk(self):
         """A folder on a file system of 64 KiB; skips where we may not mount one."""

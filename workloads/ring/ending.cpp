@@ -30,16 +30,20 @@ void note_request(int) {
 
 }  // namespace
 
-Ending::Ending(MPI_Comm ranks, Step steps, std::optional<Nanoseconds> duration, Nanoseconds start)
-    : last_(steps > 0 ? steps : std::numeric_limits<Step>::max()), start_(start) {
-  MPI_Comm_dup(ranks, &ranks_);
-  if (duration) deadline_ = start + *duration;
+void heed_requests_to_end() {
   std::signal(SIGALRM, end_by_sigterm);
   std::signal(SIGTERM, note_request);
 }
 
+Ending::Ending(MPI_Comm ranks, Step steps, std::optional<Nanoseconds> duration, Nanoseconds start)
+    : last_(steps > 0 ? steps : std::numeric_limits<Step>::max()), start_(start) {
+  MPI_Comm_dup(ranks, &ranks_);
+  if (duration) deadline_ = start + *duration;
+}
+
 bool Ending::reached(Step step) {
-  if ((deadline_ || is_asked_to_end) && !promised_) {
+  const bool knows_its_steps = step > 0;  // How long they take.
+  if ((deadline_ || is_asked_to_end) && !promised_ && knows_its_steps) {
     if (const Nanoseconds now = support::monotonic_now(); is_asked_to_end || now >= *deadline_) promise(step, now);
   }
   if (answer_ != MPI_REQUEST_NULL) {

@@ -9,10 +9,14 @@
 
 namespace idlewave::ring {
 
+/// From now on SIGTERM, which a launcher that is to end hands on to all ranks, is time that is up; where no step has begun yet, of
+/// the first. A rank that alone is asked, or asked long before its steps, ends a second later. Called before the rank reports:
+/// whoever has begun to report says that it ends.
+void heed_requests_to_end();
+
 /// The ranks may be many steps apart, in both directions, so none of them can fix the last step alone. When the time is
 /// up each rank says, without stopping, how far it will go before it insists on an answer; the largest such promise
-/// becomes the last step. One nonblocking reduction in the whole run, and none before the time is up. SIGTERM, which a
-/// launcher that is to end hands on to all ranks, is time that is up; a rank that alone is asked ends alone a second later.
+/// becomes the last step. One nonblocking reduction in the whole run, and none before the time is up.
 class Ending {
  public:
   /// `steps`: 0 for no limit. `start`: the common start of the steps on this node's clock.

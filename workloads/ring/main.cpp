@@ -17,6 +17,7 @@
 #include "workloads/ranks/program.h"
 #include "workloads/ranks/sharing.h"
 #include "workloads/ring/command_line.h"
+#include "workloads/ring/ending.h"
 #include "workloads/ring/exchange.h"
 #include "workloads/ring/report.h"
 #include "workloads/ring/run.h"
@@ -161,6 +162,7 @@ int main(int argc, char** argv) {
       argc, argv,
       [](int count, char** words, const ranks::Group& world) { return ring::parse_options(count, words, world.size); },
       [](const ring::Options& options, const ranks::Group& world) {
+        ring::heed_requests_to_end();
         const wire::Status possible = ranks::first_failure(
             {ring::check_threads(options), ring::check_memory(options, ranks::node_of(world.ranks))});
         if (!ranks::all_succeeded(world.ranks, possible)) return ranks::kBadInput;
