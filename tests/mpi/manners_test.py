@@ -46,6 +46,16 @@ class Manners(AnyProgram):
         self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout))
         self.assertIn(b"not enough slots", done.stderr)
 
+    def test_a_launcher_that_is_given_no_program_says_what_it_says_alone(self):
+        for mpi in ("mpich", "openmpi"):
+            for flags in ((), ("--version",)):
+                with self.subTest(mpi=mpi, flags=flags):
+                    command = [*self.launcher(mpi)[:1], *flags]
+                    alone = self.call(command)
+                    done = self.call([BIN / "idlewave", "run", "--headless", "--", *command])
+                    self.assertEqual((done.returncode, done.stdout), (alone.returncode, alone.stdout), done.stderr)
+                    self.assertTrue(done.stderr.startswith(alone.stderr), (alone.stderr, done.stderr))
+
     def test_a_call_that_is_left_by_longjmp_hides_no_later_one(self):
         self.check(self.odd("leap"))
 
