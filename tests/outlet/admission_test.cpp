@@ -15,6 +15,7 @@
 #include "probe/outlet/mailbox/mailbox.h"
 #include "tests/link/child.h"
 #include "tests/outlet/keyring.h"
+#include "tests/sanitized.h"
 
 namespace idlewave::mailbox {
 namespace {
@@ -346,7 +347,25 @@ TEST(Mailbox, SaysThatDescriptorsAreMissingInsteadOfAborting) {
 
 TEST(Mailbox, SaysThatThreadsAreMissingInsteadOfAborting) {
   const Options options{.connect = "ipc:///tmp/nobody", .queue_messages = 10};
-  EXPECT_EQ(outcome_under_limit(RLIMIT_NPROC, 1, options, "no threads can be started"), kSaidWhy);
+  EXPECT_EQ(outcome_under_limit(RLIMIT_NPROC, 1, options, "(ulimit -u)"), kSaidWhy);
+}
+
+/// What this process has of it, as the kernel says ("VmData").
+rlim_t kernels_count(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (rlim_t kilobytes = 0; word == field + ":" && status >> kilobytes) return kilobytes << 10;
+  return 0;
+}
+
+TEST(Mailbox, NamesTheLimitThatLeavesNoRoomForStacks) {
+  if (tests::kSanitized) GTEST_SKIP() << "a sanitizer takes more memory than such limits leave";
+  const Options options{.connect = "ipc:///tmp/nobody", .queue_messages = 10};
+  constexpr rlim_t kLessThanAStack = 4 << 20;
+  EXPECT_EQ(outcome_under_limit(RLIMIT_DATA, kernels_count("VmData") + kLessThanAStack, options, "(ulimit -d)"),
+            kSaidWhy);
+  EXPECT_EQ(outcome_under_limit(RLIMIT_AS, kernels_count("VmSize") + kLessThanAStack, options, "(ulimit -v)"),
+            kSaidWhy);
 }
 
 }  // namespace

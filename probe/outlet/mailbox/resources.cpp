@@ -1,7 +1,8 @@
 #include "probe/outlet/mailbox/resources.h"
 
+#include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -33,9 +34,20 @@ wire::Status check_descriptors() {
                      "; raise the limit (ulimit -n), " + std::to_string(kDescriptors) + " more are needed"};
 }
 
-bool has_little_address_space() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+bool can_map(std::size_t bytes, int protection) {
+  void* const memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory != MAP_FAILED && munmap(memory, bytes) == 0;
+}
+
+/// Of all that keep threads from being started. Stacks take addresses, and where they are written to they are data.
+std::string limit_of_threads() {
+  pthread_attr_t attributes;
+  std::size_t stack = 0;
+  if (pthread_getattr_default_np(&attributes) != 0) return "-u";
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_destroy(&attributes);
+  if (!can_map(kThreads * stack, PROT_NONE)) return "-v";
+  return can_map(kThreads * stack, PROT_READ | PROT_WRITE) ? "-u" : "-d";
 }
 
 wire::Status check_threads() {
@@ -47,10 +59,8 @@ wire::Status check_threads() {
     // All at once: they are needed at once.
     for (std::thread& thread : threads) thread = std::thread([ended] { ended.wait(); });
   } catch (const std::system_error& error) {
-    status =
-        wire::Error{std::string("no threads can be started for connections: ") + error.code().message() +
-                    "; raise the limit (ulimit " + (has_little_address_space() ? "-u, or -v for their stacks" : "-u") +
-                    "), or end other programs"};
+    status = wire::Error{std::string("no threads can be started for connections: ") + error.code().message() +
+                         "; raise the limit (ulimit " + limit_of_threads() + "), or end other programs"};
   }
   end.set_value();
   for (std::thread& thread : threads)
