@@ -1,3 +1,10 @@
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 
 #include "monitor/cli/verbs.h"
@@ -5,8 +12,33 @@
 
 namespace idlewave::cli {
 
+namespace {
+
+constexpr int kPatienceForReader = 2000;   // ms
+constexpr std::size_t kAtOnce = PIPE_BUF;  // There is room for so much where there is room at all.
+
+/// Of a terminal that was stopped (^S) somebody reads.
+bool may_have_no_reader(int stream) {
+  struct stat status {};
+  return fstat(stream, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+}  // namespace
+
+void say(std::string_view text) {
+  static bool somebody_reads = true;
+  while (somebody_reads && !text.empty()) {
+    pollfd room{STDERR_FILENO, POLLOUT, 0};
+    somebody_reads = poll(&room, 1, may_have_no_reader(STDERR_FILENO) ? kPatienceForReader : -1) != 0;
+    if (!somebody_reads) return;
+    const ssize_t written = write(STDERR_FILENO, text.data(), std::min(text.size(), kAtOnce));
+    if (written < 0 && errno != EINTR && errno != EAGAIN) return;
+    text.remove_prefix(std::size_t(std::max<ssize_t>(written, 0)));
+  }
+}
+
 int fail(const std::string& message, int code) {
-  std::fprintf(stderr, "idlewave: %s\n", wire::printable(message).c_str());
+  say("idlewave: " + wire::printable(message) + "\n");
   return code;
 }
 

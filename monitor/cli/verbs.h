@@ -3,6 +3,8 @@
 // for a run that failed, 2 for a wrong call or bad input.
 
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "monitor/cli/options.h"
 #include "monitor/process/guard.h"
@@ -24,7 +26,11 @@ int doctor();
 /// terminal is put back whatever happens to it.
 int guarded(const std::function<int()>& body, process::GuardOptions options = {});
 
-/// Prints "idlewave: <message>" to stderr and returns `code`.
+/// Prints to stderr. Where that is a pipe which nobody empties for 2 s nothing is said any more: our words hold no exit code
+/// back.
+void say(std::string_view text);
+
+/// Says "idlewave: <message>" and returns `code`.
 int fail(const std::string& message, int code);
 
 /// Prints a result, of several lines, to stdout. Whatever of it names a stranger's text on a line of its own goes

@@ -89,8 +89,7 @@ int finish_recording(Monitor& monitor, int code) {
 
 void print_result(Monitor& monitor, const WatchOptions& options) {
   const view::Look plain{.colours = view::ColourDepth::kNone, .unicode = true, .cheap_scroll = true};
-  if (!options.without_screen)
-    std::fputs(view::paint::to_text(monitor.last_screen(options.size, plain)).c_str(), stderr);
+  if (!options.without_screen) say(view::paint::to_text(monitor.last_screen(options.size, plain)));
   if (options.json) print(reporting::report_json(monitor.observer().timeline(), options.window));
 }
 

@@ -2,12 +2,14 @@
 """`idlewave run` beside the same command without it: streams, exit code and files are the program's.
 Usage: run_results_test.py FOLDER-OF-PROGRAMS REPORTER [TEST...]"""
 import contextlib
+import fcntl
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import time
 
 from run_cases import BIN, eventually, main, OWN_FAILURE, PATIENCE, RunCase
 
@@ -175,6 +177,30 @@ class Results(RunCase):
         script = f"'{BIN}/idlewave' run --headless -- sh -c 'sleep 0.3; exit 7' 2>&1 | true; echo ${{PIPESTATUS[0]}}"
         done = subprocess.run(["bash", "-c", script], capture_output=True, env=self.environment, timeout=PATIENCE)
         self.assertEqual(done.stdout, b"7\n")
+
+    def test_who_reads_nothing_of_what_we_say_holds_no_exit_code(self):
+        reader, full = os.pipe2(os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(full, bytes(4096)):
+                pass
+        os.set_blocking(full, True)
+        run = self.start("--", "sh", "-c", "exit 7", stderr=full)
+        os.close(full)
+        self.assertEqual(run.wait(timeout=PATIENCE), 7)
+        os.close(reader)
+
+    def test_who_reads_slowly_what_we_say_has_all_of_it(self):
+        reader, little = os.pipe()
+        fcntl.fcntl(little, fcntl.F_SETPIPE_SZ, 4096)
+        run = self.start("--size", "200x60", "--", "sh", "-c", "exit 7", stderr=little)
+        os.close(little)
+        said = b""
+        while piece := os.read(reader, 1000):
+            said += piece
+            time.sleep(0.05)
+        os.close(reader)
+        self.assertEqual((run.wait(timeout=PATIENCE), said.splitlines()[-1]), (7, b"idlewave: sh ended with code 7; it reported nothing"))
+        self.assertGreater(len(said), 2 * 4096)
 
     def test_exit_codes_arrive_where_children_s_ends_are_ignored(self):
         self.assertEqual(self.shell("exit 7", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))[0], 7)
