@@ -348,8 +348,9 @@ void Host::note(const std::string& text) {
   if (notes_.size() < kMostNotes && notes_.insert(text).second) starter_.say(message::kNote + text);
 }
 
-/// That of the screen which is most in a hurry.
+/// That of the screen which is most in a hurry; at the end it is told anew, by which it shows who is gone.
 Nanoseconds Host::pace() const {
+  if (ended_at_) return kLook;
   const auto here = view_->pace(), afar = far_view_ ? far_view_->pace() : std::nullopt;
   if (here && afar) return std::min(*here, *afar);
   return here.value_or(afar.value_or(kUnwatchedPace));
@@ -417,11 +418,12 @@ void Host::let_go() {
   [[maybe_unused]] const wire::Status sent = link_.send(now(), command);  // Nobody is there any more: nothing is held.
 }
 
-/// Every agent that was heard has said its end, and none is about to be heard.
+/// Every agent that was heard has said its end, or was ended before it could, and none is about to be heard.
 bool Host::agents_are_done() const {
-  const link::LinkState state = link_.status().state;
-  if (state == link::LinkState::kEnded) return true;
-  return state == link::LinkState::kWaiting && !agent_here(session_.name()) && !agent_still_talks(session_.name());
+  const link::LinkStatus link = link_.status();
+  if (link.state == link::LinkState::kEnded) return true;
+  const bool nobody_speaks = link.state == link::LinkState::kWaiting || link.for_good;
+  return nobody_speaks && !agent_here(session_.name()) && !agent_still_talks(session_.name());
 }
 
 bool Host::is_over() {

@@ -47,7 +47,7 @@ struct LinkStatus {
   LinkState state = LinkState::kWaiting;
   /// One line: what is waited for, why it was lost or refused; while live, which other node was lost.
   std::string detail{};
-  bool for_good = false;  ///< Lost, and nobody can come back over this link.
+  bool for_good = false;  ///< Lost, and nobody of those who were heard can come back over this link.
   std::optional<wire::NoCommand> no_command = wire::NoCommand::kNobodyThere;  ///< Why it takes none; nothing: it does.
   std::uint64_t turned_away = 0;   ///< Messages of peers that have no business here; see Link::receive.
   std::string last_turned_away{};  ///< Why the latest was; one line.

@@ -40,6 +40,7 @@ struct Sender {
   bool streamed = false;  // At least one frame of its stream has come.
   bool ended = false;
   bool acknowledged = false;  // ... and it knows that we have its end.
+  bool gone = false;          // Of those who came to us: its connection is closed.
   std::optional<Nanoseconds> attached_at;
   Nanoseconds credited_at{};
   Nanoseconds told_pace{};
@@ -103,7 +104,7 @@ class Live final : public Link {
   void tend(const Peer& peer, Sender& sender, Nanoseconds now);
   void forget_replaced();
   bool is_lost(const Sender& sender) const {
-    return !sender.ended && (sender.silence > options_.patience || !mailbox_->cut().empty());
+    return !sender.ended && (sender.gone || sender.silence > options_.patience || !mailbox_->cut().empty());
   }
   bool is_live(const Sender& sender) const;
   std::string describe_loss(const Sender& sender) const;
@@ -160,7 +161,9 @@ void Live::acknowledge(const Peer& peer, Sender& sender, Nanoseconds now) {
 }
 
 void Live::return_credits(const Peer& peer, Sender& sender, Nanoseconds now) {
-  if (say(peer, wire::Credit{sender.owed, began_, compares_clocks_, pace_}) == Sent::kYes) sender.owed = 0;
+  const Sent sent = say(peer, wire::Credit{sender.owed, began_, compares_clocks_, pace_});
+  if (sent == Sent::kYes) sender.owed = 0;
+  sender.gone = options_.listen && sent == Sent::kGone;
   sender.credited_at = now;
   sender.told_pace = pace_;
 }
@@ -399,6 +402,7 @@ std::string Live::describe_loss(const Sender& sender) const {
   if (!sender.answered) return "nobody answers at " + options_.endpoint + ": is the program running there?";
   const auto silent = std::chrono::duration_cast<seconds>(sender.silence).count();
   const std::string who = sender.node == wire::kRelayNode ? "the session's host" : "node " + sender.node;
+  if (sender.gone) return who + " has closed its connection: it was ended, or its network is down";
   return who + " has not answered for " + std::to_string(silent) + " s: it was ended, or its network is down";
 }
 
@@ -411,7 +415,8 @@ std::optional<wire::NoCommand> Live::why_no_command(LinkState state) const {
 
 LinkStatus Live::status() const {
   std::string loss, refusal = mailbox_->refusal();
-  bool live = false, ended = false;
+  // On this machine a connection is closed by who ends, and who comes after that comes as another one.
+  bool live = false, ended = false, for_good = !mailbox_->cut().empty() || options_.endpoint.starts_with("ipc:");
   for (const auto& [peer, sender] : senders_) {
     live = live || is_live(sender);
     ended = ended || sender.ended;
@@ -419,8 +424,10 @@ LinkStatus Live::status() const {
       refusal = sender.refusal;
     else if (!sender.answered && !stranger_.empty())
       refusal = options_.endpoint + " is no idlewave session: " + stranger_;
-    else if (is_lost(sender))
+    else if (is_lost(sender)) {
       loss = describe_loss(sender);
+      for_good = for_good && (sender.gone || !mailbox_->cut().empty());
+    }
   }
   LinkStatus status;
   if (live)
@@ -428,7 +435,7 @@ LinkStatus Live::status() const {
   else if (!refusal.empty())
     status = {.state = LinkState::kRefused, .detail = refusal};
   else if (!loss.empty())
-    status = {.state = LinkState::kLost, .detail = loss, .for_good = !mailbox_->cut().empty()};
+    status = {.state = LinkState::kLost, .detail = loss, .for_good = for_good};
   else if (ended)
     status = {.state = LinkState::kEnded, .detail = "the program has ended"};
   else

@@ -144,6 +144,16 @@ TEST_F(ListeningTest, SaysWhichNodeWasLostWhileOthersGoOn) {
   EXPECT_THAT(link_->status().detail, HasSubstr("node n2"));
 }
 
+TEST_F(ListeningTest, KnowsAtOnceThatNobodySpeaksAnyMoreWhereAllConnectionsAreClosed) {
+  listen({.patience = std::chrono::hours(1)});
+  sender_on("n1").send(events(1)), sender_on("n2").send(events(1));
+  turn_until([&] { return got_.size() == 2; });
+  outlets_.clear();
+  turn_until(LinkState::kLost);
+  EXPECT_TRUE(link_->status().for_good);
+  EXPECT_THAT(link_->status().detail, HasSubstr("closed its connection"));
+}
+
 TEST_F(ListeningTest, ForgetsALostNodeThatCameAgain) {
   listen({.patience = seconds(2)});
   sender_on("n1").send(events(1));
