@@ -117,4 +117,15 @@ void for_each_session(void (*visit)(const char* session, void* context), void* c
   });
 }
 
+void for_each_folder_beside(void (*visit)(const char* folder, void* context), void* context) {
+  char root[kSessionPathLimit];
+  if (!root_path(root) || !is_private_folder(root)) return;
+  for_each_entry(root, [&](const char* name) {
+    char folder[kSessionPathLimit];
+    const bool may_be_one = valid_session_name(name) && print_to(folder, "%s/%s", root, name);
+    if (may_be_one && is_private_folder(folder) && belongs_to_other_processes(folder)) visit(folder, context);
+    return true;
+  });
+}
+
 }  // namespace idlewave::wire

@@ -4,7 +4,8 @@
 //   lock         flock'ed by whoever starts or ends the agent of this session
 //   place        link to the name of the node (node_name.h), its boot and its table of processes: what the numbers below
 //                refer to. Where the first part is shared with other nodes, or with containers, the folder belongs to the
-//                place that made it, and others use <session>.<8 digits of theirs>; nobody else's folder is ever removed
+//                place that made it, and others use <session>.<8 digits of theirs>; nobody else's folder is ever removed,
+//                but on the same machine (a container's), where the locks below tell that nobody lives there any more
 //   owner        flock'ed, shared, by whoever made the session or wants its folder to stay, such as a monitor
 //   monitor      flock'ed by the monitor that the ranks report to
 //   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file
@@ -62,6 +63,13 @@ void for_each_session(void (*visit)(const char* session, void* context), void* c
 template <class Visit>
 void for_each_session(Visit visit) {
   for_each_session([](const char* session, void* context) { (*static_cast<Visit*>(context))(session); }, &visit);
+}
+
+/// The same with the path of each folder that other tables of processes on this machine have, whatever it is called.
+void for_each_folder_beside(void (*visit)(const char* folder, void* context), void* context);
+template <class Visit>
+void for_each_folder_beside(Visit visit) {
+  for_each_folder_beside([](const char* folder, void* context) { (*static_cast<Visit*>(context))(folder); }, &visit);
 }
 
 }  // namespace idlewave::wire

@@ -47,11 +47,15 @@ Place this_place() {
   return place;
 }
 
+bool is_on_this_machine(const Place& place, const Place& here) {
+  const std::size_t boot = strcspn(here.run, "/");
+  return strcmp(place.node, here.node) == 0 && strncmp(place.run, here.run, boot + 1) == 0;
+}
+
 /// What a node left before it was started anew is its own to sweep.
 bool is_here(const Place& place, const Place& here) {
-  const std::size_t boot = strcspn(here.run, "/");
-  const bool is_this_boot = strncmp(place.run, here.run, boot + 1) == 0;
-  return strcmp(place.node, here.node) == 0 && (!is_this_boot || strcmp(place.run, here.run) == 0);
+  const bool is_this_node = strcmp(place.node, here.node) == 0;
+  return is_this_node && (!is_on_this_machine(place, here) || strcmp(place.run, here.run) == 0);
 }
 
 }  // namespace
@@ -59,6 +63,12 @@ bool is_here(const Place& place, const Place& here) {
 bool belongs_elsewhere(const char* folder) {
   Place place;
   return read_place(folder, place) && !is_here(place, this_place());
+}
+
+bool belongs_to_other_processes(const char* folder) {
+  Place place;
+  const Place here = this_place();
+  return read_place(folder, place) && !is_here(place, here) && is_on_this_machine(place, here);
 }
 
 void settle_place(const char* folder) {

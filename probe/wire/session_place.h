@@ -8,6 +8,10 @@ namespace idlewave::wire {
 /// It has a place, and that is not ours.
 bool belongs_elsewhere(const char* folder);
 
+/// The same of one that is this machine's as it runs now, and another table of processes', as a container's: what its locks
+/// say is true, and what numbers of processes mean is not known.
+bool belongs_to_other_processes(const char* folder);
+
 /// Makes the folder ours unless it belongs to some place already.
 void settle_place(const char* folder);
 

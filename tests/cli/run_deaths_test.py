@@ -242,6 +242,16 @@ class Deaths(RunCase):
         self.assertIn(b"'left' still runs", err)
         os.kill(rank, signal.SIGKILL)
 
+    def test_ranks_with_a_table_of_processes_of_their_own_leave_nothing_behind(self):
+        """When the first process of such a table ends all others are killed, our agent among them."""
+        own = ["unshare", "--pid", "--fork", "--mount-proc"]
+        if subprocess.run([*own, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no right to make a table of processes (unshare --pid)")
+        code, _, err = self.run_it("--record", "s.iw", "--", *own, "sh", "-c", "$REPORTER 20; exit 11")
+        self.assertEqual(code, 11, err)
+        self.assertNotIn(b"ranks go on", err)
+        self.assertEqual(list(self.sessions.iterdir()), [])
+
     def test_a_host_that_is_killed_after_the_program_has_ended_takes_no_exit_code_along(self):
         """It waits for its agents then: for ranks that were left behind three seconds."""
         run = self.start("--", "sh", "-c", "$REPORTER 500 2>&- & touch started; while [ ! -e go ]; do sleep 0.02; done; exit 11")

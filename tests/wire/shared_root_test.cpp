@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -7,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/wire/descriptor.h"
 #include "probe/wire/session_directory.h"
 #include "probe/wire/session_sweep.h"
 #include "probe/wire/trouble_log.h"
@@ -113,6 +116,48 @@ TEST(SharedRoot, IsSweptOfWhatThisMachineLeftBeforeItWasStartedAnew) {
   give_away(root, name);
   sweep_dead_sessions(nullptr);
   EXPECT_FALSE(fs::exists(root.path() / "s"));
+}
+
+/// As a container on this machine, with processes of its own, would have made the folder of session "s".
+void give_to_a_container(const SessionRoot& root) {
+  char name[256] = {};
+  ASSERT_EQ(gethostname(name, sizeof name - 1), 0);
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  const std::string node(name, strcspn(name, "."));
+  fs::remove(root.path() / "s" / "place");
+  fs::create_symlink(node + " " + boot + "/pid:[17]", root.path() / "s" / "place");
+}
+
+TEST(SharedRoot, IsSweptOfWhatAContainerLeftInWhichNobodyLivesAnyMore) {
+  const SessionRoot root;
+  make_session("s", record_of(getpid()));
+  give_to_a_container(root);
+  write_text(root.path() / "s" / "lock", "");
+  sweep_dead_sessions(nullptr);
+  EXPECT_FALSE(fs::exists(root.path() / "s"));
+}
+
+TEST(SharedRoot, KeepsWhatSomebodyInAContainerHolds) {
+  for (const char* held : {"owner", "lock", "."}) {
+    const SessionRoot root;
+    make_session("s", record_of_the_dead());
+    give_to_a_container(root);
+    write_text(root.path() / "s" / "lock", "");
+    const fs::path path = root.path() / "s" / held;
+    const Descriptor lock(open(path.c_str(), *held == '.' ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT, 0600));
+    ASSERT_EQ(flock(lock.get(), *held == 'o' ? LOCK_SH : LOCK_EX), 0);
+    sweep_dead_sessions(nullptr);
+    EXPECT_TRUE(fs::exists(root.path() / "s" / "agent")) << held;
+  }
+}
+
+TEST(SharedRoot, KeepsWhatAContainerIsMakingJustNow) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  give_to_a_container(root);
+  sweep_dead_sessions(nullptr);
+  EXPECT_TRUE(fs::exists(root.path() / "s"));
 }
 
 }  // namespace
