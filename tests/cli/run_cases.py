@@ -70,8 +70,8 @@ class RunCase(unittest.TestCase):
         eventually(lambda: not left())
         self.assertEqual(left(), [])
 
-    def start(self, *arguments, headless=True, **options):
-        words = [BIN / "idlewave", "run", *(["--headless"] if headless else []), *arguments]
+    def start(self, *arguments, headless=True, program=BIN / "idlewave", **options):
+        words = [program, "run", *(["--headless"] if headless else []), *arguments]
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.path, **options}
         process = subprocess.Popen(words, env=self.environment, **options)
         self.addCleanup(process.stdout.close if process.stdout else int)

@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -290,6 +291,25 @@ class Deaths(RunCase):
         code, out, err = self.shell("$REPORTER 500 2>&- & sleep 0.5; exit 7", "--headless", "1.5s", headless=False)
         self.assertEqual(code, 7, err)
         self.assertNotIn(b"goes on as session", err)
+
+    def test_an_agent_that_begins_as_the_program_ends_is_told_so_and_ends(self):
+        """It listens, and nobody can know who it is before the program has ended: then it is late by itself."""
+        programs, stopped = self.path / "bin", self.path / "stopped"
+        programs.mkdir()
+        shutil.copy(BIN / "idlewave", programs)
+        (programs / "idlewave-agent").write_text(f"#!/bin/sh\nASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD='{os.environ['STOPS_AT_RECORD']}' "
+                                                 f"exec '{BIN}/idlewave-agent' \"$@\"\n")
+        (programs / "idlewave-agent").chmod(0o755)
+        self.environment["STOPPED"] = str(stopped)
+        run = self.start("--session", "late", "--", "sh", "-c",
+                         "$REPORTER 5 & until test -s $STOPPED; do sleep 0.01; done; kill -9 $!; exit 11", program=programs / "idlewave")
+        self.assertTrue(eventually(lambda: stopped.exists() and stopped.read_text().endswith("\n")))
+        has_ended = eventually(lambda: "code 11\n" in (self.sessions / "late/host").read_text())
+        os.kill(int(stopped.read_text()), signal.SIGCONT)
+        self.assertTrue(has_ended)
+        _, err = run.communicate(timeout=PATIENCE)
+        self.assertEqual(run.returncode, 11, err)
+        self.assertNotIn(b"the agent is late", err)
 
     def test_an_agent_that_is_killed_leaves_the_program_and_its_exit_code(self):
         self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("idlewave-agent")], 11)
