@@ -36,6 +36,7 @@ struct Graph {
   bool one_by_one = false;
   Rank held = 0;
   wire::Nanoseconds delay{};
+  wire::Nanoseconds slow_to_go_on{};  ///< In that step, who receives from the held rank, once that is there.
 
   Rank ranks() const { return Rank(senders.size()); }
   const std::vector<Rank>& senders_to(Rank rank, int step) const {
@@ -54,6 +55,7 @@ struct Graph {
       for (Rank rank = 0; rank < ranks(); ++rank) {
         wire::Nanoseconds end = post(begins, rank, step);
         for (const Rank sender : senders_to(rank, step)) end = std::max(end, post(begins, sender, step));
+        if (step == kDelayed && std::ranges::count(senders_to(rank, step), held) > 0) end += slow_to_go_on;
         begins[std::size_t(rank)].push_back(end);
       }
     }
@@ -220,6 +222,16 @@ TEST(DeclaredPartners, TellHowFarAWaveComesInARunWhoseRanksWaitForOthersFromSome
     graph.senders = random_senders(10 + random() % 40, random);
     graph.senders_later = random_senders(graph.senders.size(), random);
     graph.turn = 5 + int(random() % 35);
+    return graph;
+  });
+}
+
+/// As where others have their processors when the message comes: that it takes them a while once is no habit of theirs.
+TEST(DeclaredPartners, TellHowFarAWaveComesToRanksThatAreSlowToGoOn) {
+  expect_told_right([](std::mt19937& random) {
+    Graph graph;
+    graph.senders = random_senders(10 + random() % 40, random);
+    graph.slow_to_go_on = Graph::kWork * (10 + random() % 30) / 100;
     return graph;
   });
 }

@@ -20,8 +20,9 @@ constexpr std::size_t kStepsBefore = 8, kStepsBehind = 4;
 constexpr Rank kAskedBeside = 4;
 /// Nanoseconds, and of the longest wait: by so much longer a rank waits for messages than for itself.
 constexpr double kTimesRounded = 3, kVisible = 0.01;
-/// What waits differ by, of what messages don't account for.
+/// What waits differ by, of what messages don't account for; and so many are needed to tell.
 constexpr double kAlike = 0.5;
+constexpr std::size_t kFewestAlike = 4;
 
 double nanoseconds(wire::Nanoseconds time) { return double(time.count()); }
 
@@ -102,7 +103,7 @@ double waited_for_itself(const SeenSteps& steps, const MessageTime& time) {
     least = std::min(least, step.waited);
     waited += step.waited, beyond += left, ++count;
   }
-  if (count == 0) return 0;
+  if (count < kFewestAlike) return 0;
   const double unlike = waited - double(count) * least;
   return unlike < kAlike * beyond ? least : 0;
 }
