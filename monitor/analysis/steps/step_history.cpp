@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kStepsForTypical = 8;  ///< Per rank.
 constexpr Rank kRanksForTypical = 256;       ///< A median needs no more.
+constexpr Rank kRanksAbout = 64;             ///< The same where many moments are asked for.
 constexpr Nanoseconds kLongestStep = std::chrono::hours(24 * 365);
 
 /// The step that went on at `at`; none before the first.
@@ -35,6 +36,16 @@ void collect_lengths(const Lane& lane, Nanoseconds at, std::vector<Nanoseconds>&
   }
 }
 
+void collect_lengths_about(const Lane& lane, Nanoseconds at, std::vector<Nanoseconds>& lengths) {
+  const auto steps = lane.steps();
+  std::size_t ended = lane.steps_begun_before(at);
+  if (ended > 0 && (steps[ended - 1].end == Nanoseconds{0} || steps[ended - 1].end > at)) --ended;
+  const std::size_t first = ended - std::min(ended, kStepsForTypical);
+  for (std::size_t k = first; k < std::min(steps.size(), first + kStepsForTypical); ++k)
+    if (const timeline::StepRecord record = steps[k]; record.end != Nanoseconds{0})
+      lengths.push_back(record.end - record.begin);
+}
+
 }  // namespace
 
 Nanoseconds median(std::vector<Nanoseconds> values) {
@@ -49,6 +60,15 @@ Nanoseconds typical_step_length(const Timeline& timeline, Nanoseconds at) {
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksForTypical);
   for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
     if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, at, lengths);
+  }
+  return std::min(median(std::move(lengths)), kLongestStep);
+}
+
+Nanoseconds step_length_about(const Timeline& timeline, Nanoseconds at) {
+  std::vector<Nanoseconds> lengths;
+  const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksAbout);
+  for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
+    if (const Lane* lane = timeline.lane(rank)) collect_lengths_about(*lane, at, lengths);
   }
   return std::min(median(std::move(lengths)), kLongestStep);
 }

@@ -14,6 +14,10 @@ namespace idlewave::analysis::steps {
 wire::Nanoseconds typical_step_length(const timeline::Timeline& timeline,
                                       wire::Nanoseconds at = wire::Nanoseconds::max());
 
+/// The same about a moment, whatever came later: of the steps that had ended then, eight of some ranks; of a rank with fewer,
+/// of those that ended next as well. 0 if there are none at all.
+wire::Nanoseconds step_length_about(const timeline::Timeline& timeline, wire::Nanoseconds at);
+
 /// Of a step of that length: less work is none, and so much later than the end of a wait the post that ended it may seem to be.
 wire::Nanoseconds least_work(wire::Nanoseconds typical_step);
 

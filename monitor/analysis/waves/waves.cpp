@@ -174,14 +174,13 @@ Nanoseconds begin_of(const Timeline& timeline, Rank rank, wire::Step step, Nanos
 
 /// What nobody announced is told if others waited for it, and if it is not that messages take their time: who waits for
 /// them where a wave comes through, and at no other time, went on later than it does, and was not stopped.
-bool is_worth_telling(const Timeline& timeline, const partners::Partners& partners, const Wave& wave,
-                      Nanoseconds typical_step) {
+bool is_worth_telling(const Timeline& timeline, const partners::Partners& partners, const Wave& wave) {
   if (!is_unannounced(wave.cause)) return true;
   if (wave.up.reach_ranks + wave.down.reach_ranks == 0) return false;
   if (wave.cause != WaveCause::kStopped) return true;
   const Nanoseconds begin = begin_of(timeline, wave.origin_rank, wave.origin_step, wave.start);
   const Nanoseconds beyond = beyond_messages(timeline, partners, wave.origin_rank, begin);
-  return double(beyond.count()) >= kShortestDelay * double(typical_step.count());
+  return double(beyond.count()) >= kShortestDelay * double(steps::step_length_about(timeline, begin).count());
 }
 
 }  // namespace
@@ -233,10 +232,11 @@ const Wave* WaveWatch::hardly_older(const Timeline& timeline, const Late& late) 
   return latest > then && !is_longer ? same_wave(known_, late) : nullptr;
 }
 
-Wave WaveWatch::trace(const Timeline& timeline, const domains::Contention& contention, const Late& late,
-                      Nanoseconds typical_step) {
+/// By the steps before it, so that nothing that comes when it is over makes another wave of it.
+Wave WaveWatch::trace(const Timeline& timeline, const domains::Contention& contention, const Late& late) {
   if (is_learning() && !partners_.are_known()) return wave_of(late, {.sign = 1}, {.sign = -1});
-  const WaveTrace traced(timeline, partners_, contention, late.origin, typical_step);
+  const Nanoseconds step = steps::step_length_about(timeline, late.origin.begin);
+  const WaveTrace traced(timeline, partners_, contention, late.origin, step);
   work_ += traced.work();
   if (is_learning()) return wave_of(late, not_ended(traced.up()), not_ended(traced.down()));
   Wave wave = wave_of(late, traced.up(), traced.down());
@@ -246,7 +246,7 @@ Wave WaveWatch::trace(const Timeline& timeline, const domains::Contention& conte
 }
 
 /// In the order of `all`.
-std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<Late>& all, Nanoseconds typical_step) {
+std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<Late>& all) {
   const domains::Contention contention(timeline);
   not_traced_ = 0;
   std::vector<std::optional<Wave>> found(all.size());
@@ -256,7 +256,7 @@ std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<
     if (same != nullptr)
       found[place] = *same;
     else if (work_ < most_work_)
-      found[place] = trace(timeline, contention, all[place], typical_step);
+      found[place] = trace(timeline, contention, all[place]);
     else
       ++not_traced_;
   }
@@ -273,11 +273,11 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   if (all.empty() || step <= Nanoseconds{0}) return {};
   learn_partners(timeline, moments_of(all, known_), step);
   if (partners_.unlike_counts) return {};
-  const std::vector<Wave> waves = traced(timeline, all, step);
+  const std::vector<Wave> waves = traced(timeline, all);
   if (!is_learning()) known_ = waves;
   std::vector<Wave> told;
   for (const Wave& wave : waves)
-    if (is_worth_telling(timeline, partners_, wave, step)) told.push_back(wave);
+    if (is_worth_telling(timeline, partners_, wave)) told.push_back(wave);
   settle_meetings(timeline, partners_, told);
   return told;
 }

@@ -51,9 +51,8 @@ class WaveWatch {
   std::uint64_t work() const { return work_; }
 
  private:
-  std::vector<Wave> traced(const timeline::Timeline& timeline, const std::vector<Late>& all, Nanoseconds typical_step);
-  Wave trace(const timeline::Timeline& timeline, const domains::Contention& contention, const Late& late,
-             Nanoseconds typical_step);
+  std::vector<Wave> traced(const timeline::Timeline& timeline, const std::vector<Late>& all);
+  Wave trace(const timeline::Timeline& timeline, const domains::Contention& contention, const Late& late);
   const Wave* hardly_older(const timeline::Timeline& timeline, const Late& late) const;
   void learn_partners(const timeline::Timeline& timeline, const std::vector<steps::LateMoment>& moments,
                       Nanoseconds typical_step);
