@@ -297,8 +297,8 @@ class Deaths(RunCase):
         programs, stopped = self.path / "bin", self.path / "stopped"
         programs.mkdir()
         shutil.copy(BIN / "idlewave", programs)
-        (programs / "idlewave-agent").write_text(f"#!/bin/sh\nASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD='{os.environ['STOPS_AT_RECORD']}' "
-                                                 f"exec '{BIN}/idlewave-agent' \"$@\"\n")
+        variables = f"ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD='{os.environ['STOPS_AT_RECORD']}'"
+        (programs / "idlewave-agent").write_text(f"#!/bin/sh\n{variables} exec '{BIN}/idlewave-agent' \"$@\"\n")
         (programs / "idlewave-agent").chmod(0o755)
         self.environment["STOPPED"] = str(stopped)
         run = self.start("--session", "late", "--", "sh", "-c",
