@@ -18,9 +18,9 @@
 #include "probe/sampler/rapl.h"
 #include "probe/sampler/resctrl.h"
 #include "probe/sampler/sources.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
 #include "probe/wire/printable.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
 namespace {
@@ -99,12 +99,12 @@ Finding check_shared_memory() {
 
 Finding check_session_folder() {
   const std::string name = host::new_session_name("doctor");
-  char path[wire::kSessionPathLimit];
-  if (!wire::session_path(name.c_str(), path) || !wire::make_session_directory(name.c_str())) {
+  char path[session::kSessionPathLimit];
+  if (!session::session_path(name.c_str(), path) || !session::make_session_directory(name.c_str())) {
     return {Health::kBroken, "session folder",
             "can't be made or is open to others; remove it, or set IDLEWAVE_DIR to a folder of your own"};
   }
-  wire::remove_session_directory(name.c_str());
+  session::remove_session_directory(name.c_str());
   return {Health::kGood, "session folder", std::string(path).substr(0, std::string(path).rfind('/'))};
 }
 
@@ -117,11 +117,11 @@ wire::Status try_port(const std::string& folder) {
 
 Finding check_ports() {
   const std::string name = host::new_session_name("doctor");
-  char path[wire::kSessionPathLimit];
-  if (!wire::session_path(name.c_str(), path) || !wire::make_session_directory(name.c_str()))
+  char path[session::kSessionPathLimit];
+  if (!session::session_path(name.c_str(), path) || !session::make_session_directory(name.c_str()))
     return {Health::kLimited, "ports", "not tried without a session folder"};
   const wire::Status tried = try_port(path);
-  wire::remove_session_directory(name.c_str());
+  session::remove_session_directory(name.c_str());
   if (tried) return {Health::kGood, "ports", "tcp can be listened on, with keys"};
   return {Health::kLimited, "ports", tried.error().message + "; sessions on one node work without"};
 }

@@ -14,8 +14,8 @@
 #include "monitor/host/programs.h"
 #include "monitor/host/rendezvous.h"
 #include "probe/arguments/suggestion.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::cli {
@@ -115,8 +115,8 @@ std::vector<RunningSession> running_sessions() {
     if (!is_known(running, found.session))
       running.push_back(
           {found.session, found.host.endpoint, found.key, found.host.program, found.host.label, found.node});
-  wire::for_each_live_session(
-      [](const char* name, const wire::AgentRecord& record, void* context) {
+  session::for_each_live_session(
+      [](const char* name, const session::AgentRecord& record, void* context) {
         auto& known = *static_cast<std::vector<RunningSession>*>(context);
         if (!is_known(known, name)) known.push_back({.name = name, .endpoint = record.endpoint, .label = name});
       },

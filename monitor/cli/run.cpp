@@ -23,10 +23,10 @@
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/process/exec.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/files.h"
+#include "probe/session/sweep.h"
 #include "probe/signals/stop_signals.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_files.h"
-#include "probe/wire/session_sweep.h"
 
 namespace idlewave::cli {
 namespace {
@@ -58,7 +58,7 @@ const char* why_not_written(int error) { return error == ENXIO ? "nobody reads t
 bool write_file(const std::string& path, const std::string& text) {
   const int fd = open_to_write(path, 0);
   if (fd < 0) return false;
-  const bool written = wire::write_all(fd, text.data(), text.size());
+  const bool written = session::write_all(fd, text.data(), text.size());
   return close(fd) == 0 && written;
 }
 
@@ -122,7 +122,7 @@ int end_of(HostedProgram& program, const wire::Status& report, bool in_silence) 
   int code = program.code_to_pass_on();
   say_how_the_program_ended(program, in_silence);
   if (!report) code = fail(report.error().message, code == 0 ? kOwnFailure : code);
-  wire::sweep_dead_sessions(nullptr);  // A host that was killed has left its folder.
+  session::sweep_dead_sessions(nullptr);  // A host that was killed has left its folder.
   return code;
 }
 
@@ -237,7 +237,7 @@ wire::Status try_report(const std::string& path) {
 int run(const RunOptions& options) {
   if (!options.headless && !options.selftest && !isatty(STDOUT_FILENO))
     return fail("standard output is not a terminal: start it in one, or use --headless", 2);
-  if (wire::process_start_time(getpid()) == 0)
+  if (session::process_start_time(getpid()) == 0)
     return fail(
         "/proc tells nothing of processes, and nobody can say which of them live: mount it (mount -t proc proc /proc)",
         2);

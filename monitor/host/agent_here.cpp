@@ -2,23 +2,23 @@
 
 #include <csignal>
 
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
 
 namespace idlewave::host {
 
-std::optional<wire::AgentRecord> agent_here(const std::string& session) {
-  wire::AgentRecord agent;
-  const bool lives = wire::read_agent_record(session.c_str(), agent) && wire::is_alive(agent);
+std::optional<session::AgentRecord> agent_here(const std::string& session) {
+  session::AgentRecord agent;
+  const bool lives = session::read_agent_record(session.c_str(), agent) && session::is_alive(agent);
   return lives ? std::optional(agent) : std::nullopt;
 }
 
 bool agent_still_talks(const std::string& session) {
-  char socket[wire::kSessionFileLimit];
-  return wire::session_file(session.c_str(), "agent.sock", socket) && wire::somebody_listens(socket);
+  char socket[session::kSessionFileLimit];
+  return session::session_file(session.c_str(), "agent.sock", socket) && session::somebody_listens(socket);
 }
 
-void say_program_has_ended(const wire::AgentRecord& agent) {
+void say_program_has_ended(const session::AgentRecord& agent) {
   for (const int signal : {SIGCONT, SIGURG}) kill(agent.pid, signal);
 }
 

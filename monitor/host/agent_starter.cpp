@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "monitor/host/unix_listener.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/files.h"
 
 namespace idlewave::host {
 namespace {
@@ -64,7 +64,7 @@ void AgentStarter::watch(int fd) const {
 
 void AgentStarter::serve() {
   for (int fd = 0; listener_ >= 0 && (fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
-    if (wire::is_of_our_user(fd))
+    if (session::is_of_our_user(fd))
       watch(askers_.emplace_back(Asker{.fd = fd, .agent = {}}).fd);
     else
       close(fd);

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <utility>
 
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
 
 namespace idlewave::host {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 constexpr int kLockPatience = 1000;  // ms; an agent that ends holds the lock for moments
 
 std::string session_folder(const std::string& name) {
-  char path[wire::kSessionPathLimit];
-  return wire::session_path(name.c_str(), path) ? path : std::string();
+  char path[session::kSessionPathLimit];
+  return session::session_path(name.c_str(), path) ? path : std::string();
 }
 
 std::string unusable_root(const std::string& name) {
@@ -27,7 +27,7 @@ std::string unusable_root(const std::string& name) {
   return fmt::format(
       "IDLEWAVE_DIR={} can't hold a session '{}': it has to be an absolute path of at most {} characters without a "
       "line break",
-      root ? root : "", name, wire::kSessionPathLimit - 2 - int(name.size()));
+      root ? root : "", name, session::kSessionPathLimit - 2 - int(name.size()));
 }
 
 wire::Error no_place(const std::string& name, int why) {
@@ -41,13 +41,13 @@ wire::Error no_place(const std::string& name, int why) {
 }  // namespace
 
 wire::Result<HeldFolder> HeldFolder::take(const std::string& name) {
-  if (!wire::valid_session_name(name.c_str())) {
+  if (!session::valid_session_name(name.c_str())) {
     return wire::Error{
         fmt::format("session name '{}': accepted are up to {} letters, digits, '-', '_' and '.', the first no '.'",
-                    name, wire::kSessionNameLimit)};
+                    name, session::kSessionNameLimit)};
   }
-  wire::sweep_dead_sessions(name.c_str());
-  const int hold = wire::hold_session(name.c_str());
+  session::sweep_dead_sessions(name.c_str());
+  const int hold = session::hold_session(name.c_str());
   if (hold < 0 && session_folder(name).empty()) return wire::Error{unusable_root(name)};
   if (hold < 0) {
     return wire::Error{fmt::format(
@@ -55,7 +55,7 @@ wire::Result<HeldFolder> HeldFolder::take(const std::string& name) {
         session_folder(name))};
   }
   errno = 0;
-  const int place = wire::take_monitors_place(name.c_str());
+  const int place = session::take_monitors_place(name.c_str());
   if (place >= 0) return HeldFolder(name, hold, place);
   const int why = errno;
   close(hold);
@@ -72,17 +72,17 @@ HeldFolder::~HeldFolder() {
   if (session_.empty()) return;
   // An agent that ends at the same time leaves the folder to us, if it still sees something of ours; else it is the one
   // to remove it.
-  const int lock = wire::lock_session(session_.c_str(), kLockPatience);
+  const int lock = session::lock_session(session_.c_str(), kLockPatience);
   close(hold_);
-  wire::AgentRecord agent;
-  const bool agent_lives = wire::read_agent_record(session_.c_str(), agent) && wire::is_alive(agent);
+  session::AgentRecord agent;
+  const bool agent_lives = session::read_agent_record(session_.c_str(), agent) && session::is_alive(agent);
   // The place goes last: then the next monitor of this name may be here.
   for (const char* ours : {"host", "output", "program.log", "results.json", "trouble.log", "view.sock", "monitor.sock",
                            "start.sock", "monitor"})
     unlink((path() + "/" + ours).c_str());
   close(place_);  // There may be few descriptors.
-  agent_lives ? wire::remove_session_directory_if_empty(session_.c_str())
-              : wire::remove_session_directory(session_.c_str());
+  agent_lives ? session::remove_session_directory_if_empty(session_.c_str())
+              : session::remove_session_directory(session_.c_str());
   if (lock >= 0) close(lock);
 }
 

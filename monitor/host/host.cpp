@@ -33,9 +33,9 @@
 #include "monitor/process/program.h"
 #include "probe/outlet/mailbox/keys.h"
 #include "probe/outlet/outlet.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
 
 namespace idlewave::host {
 namespace {
@@ -173,8 +173,8 @@ class Host {
   int child_ended_;
   Clock::time_point began_ = Clock::now();
   Nanoseconds started_at_{};
-  std::optional<Nanoseconds> ended_at_;          ///< The program.
-  std::optional<wire::AgentRecord> last_agent_;  ///< That was here when it ended, or came then.
+  std::optional<Nanoseconds> ended_at_;             ///< The program.
+  std::optional<session::AgentRecord> last_agent_;  ///< That was here when it ended, or came then.
   std::optional<Nanoseconds> end_asked_at_;
   std::optional<KeptOutput> kept_output_;  ///< None: the program has its own terminal, or --output.
   std::string refused_recording_;          ///< Why the last one that was asked for did not begin.
@@ -195,7 +195,7 @@ Host::Host(const HostOptions& options, process::Channel& starter, Session sessio
   descriptors_.add(child_ended_);
   descriptors_.add(starter_.fd());
   record_.pid = getpid();
-  record_.start = wire::process_start_time(getpid());
+  record_.start = session::process_start_time(getpid());
   record_.program = joined(options_.command);
   record_.label = program_label(options_.command, options_.launcher);
   record_.takes_orders = options_.allow_inject;
@@ -469,7 +469,7 @@ void Host::finish() {
 /// It has said its end, and goes within moments: nobody shall find it who looks when `run` has ended.
 void Host::see_agent_off() const {
   if (!last_agent_ || !agents_are_done()) return;
-  for (Nanoseconds waited{}; wire::is_alive(*last_agent_) && waited < kPatienceForGoing; waited += kLookForGoing)
+  for (Nanoseconds waited{}; session::is_alive(*last_agent_) && waited < kPatienceForGoing; waited += kLookForGoing)
     usleep(useconds_t(kLookForGoing.count() / 1000));
 }
 

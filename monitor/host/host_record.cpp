@@ -12,9 +12,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
 
 namespace idlewave::host {
 namespace fs = std::filesystem;
@@ -23,8 +23,8 @@ namespace {
 constexpr std::size_t kLargest = 64 << 10;
 
 std::string record_path(const std::string& session) {
-  char folder[wire::kSessionPathLimit];
-  return wire::session_path(session.c_str(), folder) ? std::string(folder) + "/host" : std::string();
+  char folder[session::kSessionPathLimit];
+  return session::session_path(session.c_str(), folder) ? std::string(folder) + "/host" : std::string();
 }
 
 /// A record has one line for each value.
@@ -57,8 +57,8 @@ bool take(const std::string& key, const std::string& value, HostRecord& record) 
 /// Never through a link that somebody has put there.
 bool write_draft(const std::string& path, const std::string& text) {
   unlink(path.c_str());
-  const wire::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  return file && fchmod(file.get(), 0600) == 0 && wire::write_all(file.get(), text.data(), text.size());
+  const session::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return file && fchmod(file.get(), 0600) == 0 && session::write_all(file.get(), text.data(), text.size());
 }
 
 bool is_own_file(const std::string& path) {
@@ -69,8 +69,8 @@ bool is_own_file(const std::string& path) {
 }  // namespace
 
 std::string kept_output_path(const std::string& session) {
-  char folder[wire::kSessionPathLimit];
-  return wire::session_path(session.c_str(), folder) ? std::string(folder) + "/output" : std::string();
+  char folder[session::kSessionPathLimit];
+  return session::session_path(session.c_str(), folder) ? std::string(folder) + "/output" : std::string();
 }
 
 wire::Status write_host_record(const std::string& session, const HostRecord& record) {
@@ -98,7 +98,7 @@ std::optional<HostRecord> read_last_host_record(const std::string& session) {
 
 std::optional<HostRecord> read_host_record_at(const std::string& path) {
   std::string text(kLargest + 1, 0);
-  if (path.empty() || !is_own_file(path) || !wire::read_small_file(path.c_str(), text.data(), text.size()))
+  if (path.empty() || !is_own_file(path) || !session::read_small_file(path.c_str(), text.data(), text.size()))
     return std::nullopt;
   std::istringstream lines(text.c_str());
   HostRecord record;
@@ -112,19 +112,19 @@ std::optional<HostRecord> read_host_record_at(const std::string& path) {
 
 std::optional<HostRecord> read_host_record(const std::string& session) {
   auto record = read_last_host_record(session);
-  if (record && wire::process_start_time(record->pid) != record->start) return std::nullopt;
+  if (record && session::process_start_time(record->pid) != record->start) return std::nullopt;
   return record;
 }
 
 std::vector<std::string> hosted_sessions() {
-  char folder[wire::kSessionPathLimit];
+  char folder[session::kSessionPathLimit];
   std::vector<std::string> sessions;
-  if (!wire::session_path("x", folder)) return sessions;
+  if (!session::session_path("x", folder)) return sessions;
   std::error_code failed;
   for (fs::directory_iterator entry(fs::path(folder).parent_path(), failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::string name = entry->path().filename();
-    if (wire::valid_session_name(name.c_str()) && read_host_record(name)) sessions.push_back(name);
+    if (session::valid_session_name(name.c_str()) && read_host_record(name)) sessions.push_back(name);
   }
   std::sort(sessions.begin(), sessions.end());
   return sessions;

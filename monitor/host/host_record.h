@@ -15,7 +15,7 @@ namespace idlewave::host {
 
 struct HostRecord {
   pid_t pid = 0;
-  std::uint64_t start = 0;     ///< wire::process_start_time(pid).
+  std::uint64_t start = 0;     ///< session::process_start_time(pid).
   std::string endpoint;        ///< Where screens attach.
   std::string program;         ///< Its command line, one line.
   std::string label;           ///< The program in one word.

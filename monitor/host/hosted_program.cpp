@@ -20,8 +20,8 @@
 #include "monitor/host/kept_output.h"
 #include "monitor/process/children.h"
 #include "monitor/process/exec.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
 
 namespace idlewave::host {
 namespace {
@@ -99,8 +99,8 @@ std::string HostedProgram::why_unseen() const {
 }
 
 std::string HostedProgram::view_endpoint() const {
-  char folder[wire::kSessionPathLimit];
-  return wire::session_path(session_.c_str(), folder) ? fmt::format("ipc://{}/view.sock", folder) : std::string();
+  char folder[session::kSessionPathLimit];
+  return session::session_path(session_.c_str(), folder) ? fmt::format("ipc://{}/view.sock", folder) : std::string();
 }
 
 std::optional<int> HostedProgram::exit_code() const {
@@ -113,7 +113,7 @@ int HostedProgram::ended_by() const {
 
 void HostedProgram::listen() {
   // Of a process that is killed the threads end one by one, and its end of the channel with the last of them.
-  const bool host_is_dead = wire::process_start_time(host_) == 0;
+  const bool host_is_dead = session::process_start_time(host_) == 0;
   while (const auto message = channel_.hear()) {
     if (const auto status = after(*message, message::kEnded)) {
       char* end = nullptr;
@@ -132,7 +132,7 @@ void HostedProgram::listen() {
 /// It is ours now, unless the host had collected it already.
 void HostedProgram::collect_what_the_host_left() {
   collect();
-  if (!wait_status_ && wire::process_start_time(program_) == 0)
+  if (!wait_status_ && session::process_start_time(program_) == 0)
     wait_status_ = program_status_.value_or(W_EXITCODE(kOwnFailure, 0));
 }
 
@@ -160,7 +160,7 @@ void HostedProgram::wake_host() const {
 }
 
 void HostedProgram::look_after_host() {
-  if (wait_status_ || wire::process_start_time(program_) != 0) return;
+  if (wait_status_ || session::process_start_time(program_) != 0) return;
   wake_host();
 }
 

@@ -14,7 +14,7 @@
 
 #include "monitor/host/host_record.h"
 #include "monitor/host/names.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/files.h"
 
 namespace idlewave::host {
 namespace {
@@ -85,7 +85,7 @@ bool KeptOutput::copy_to(const std::string& path) const {
   if (copy < 0) return false;
   const int kept = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   const bool whole = kept >= 0 && read_kept(kept, [copy](std::string_view piece) {
-                       return wire::write_all(copy, piece.data(), piece.size());
+                       return session::write_all(copy, piece.data(), piece.size());
                      });
   if (kept >= 0) close(kept);
   close(copy);

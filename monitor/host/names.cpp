@@ -9,7 +9,7 @@
 #include <random>
 
 #include "monitor/host/rendezvous.h"
-#include "probe/wire/session_directory.h"
+#include "probe/session/directory.h"
 
 namespace idlewave::host {
 
@@ -18,13 +18,13 @@ std::string plain_name(const std::string& text) {
   for (const char c : text)
     name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ? c : '-';
   while (!name.empty() && name.front() == '.') name.erase(0, 1);
-  return name.substr(0, std::size_t(wire::kSessionNameLimit));
+  return name.substr(0, std::size_t(session::kSessionNameLimit));
 }
 
 std::string new_session_name(const std::string& stem) {
   const std::string name = plain_name(stem);
   const auto with = [&](const std::string& suffix) {
-    return name.substr(0, std::size_t(wire::kSessionNameLimit) - 1 - suffix.size()) + suffix;
+    return name.substr(0, std::size_t(session::kSessionNameLimit) - 1 - suffix.size()) + suffix;
   };
   std::string found = with(fmt::format("-{}", getpid()));
   // A container may have process numbers of its own and the same home.

@@ -11,11 +11,11 @@
 #include <optional>
 
 #include "probe/outlet/mailbox/keys.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/node_name.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
-#include "probe/wire/session_place.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
+#include "probe/session/node_name.h"
+#include "probe/session/place.h"
 
 namespace idlewave::host {
 namespace fs = std::filesystem;
@@ -32,8 +32,8 @@ fs::path all_rendezvous() {
 }
 
 std::string this_node() {
-  char name[wire::kNodeNameLimit];
-  wire::node_name(name);
+  char name[session::kNodeNameLimit];
+  session::node_name(name);
   return name;
 }
 
@@ -45,17 +45,17 @@ fs::path rendezvous_here() {
 
 /// In a container with process numbers of its own a host can't be seen from here; it may live as well.
 bool may_live(const fs::path& rendezvous, const HostRecord& host) {
-  return wire::belongs_elsewhere(rendezvous.c_str()) || wire::process_start_time(host.pid) == host.start;
+  return session::belongs_elsewhere(rendezvous.c_str()) || session::process_start_time(host.pid) == host.start;
 }
 
 /// A host that has yet to say that it is there has the session's folder already, and may see another one than we do.
 bool is_gone(const fs::path& rendezvous) {
   if (const auto host = read_host_record_at(rendezvous / "host")) return !may_live(rendezvous, *host);
-  char folder[wire::kSessionPathLimit];
+  char folder[session::kSessionPathLimit];
   std::error_code failed;
   const auto made = fs::last_write_time(rendezvous, failed);
   if (failed || fs::file_time_type::clock::now() - made < kSettling) return false;
-  return wire::session_path(rendezvous.filename().c_str(), folder) && !fs::exists(folder, failed) && !failed;
+  return session::session_path(rendezvous.filename().c_str(), folder) && !fs::exists(folder, failed) && !failed;
 }
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -70,16 +70,16 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 std::optional<Announced> announced_at(const fs::path& rendezvous) {
   const std::string session = rendezvous.filename(), node = rendezvous.parent_path().filename();
   auto host = read_host_record_at(rendezvous / "host");
-  if (!host || !wire::valid_session_name(session.c_str())) return std::nullopt;
+  if (!host || !session::valid_session_name(session.c_str())) return std::nullopt;
   if (node == this_node() && !may_live(rendezvous, *host)) return std::nullopt;
   return Announced{session, node, std::move(*host), mailbox::key_files(rendezvous).operators};
 }
 
 /// Before anything is looked at or removed below it: what holds it may be open to others.
 wire::Status make_private(const fs::path& folder) {
-  if (wire::make_private_folder(folder.c_str())) return wire::ok();
+  if (session::make_private_folder(folder.c_str())) return wire::ok();
   const int why = errno;
-  if (wire::is_there(folder.c_str()))
+  if (session::is_there(folder.c_str()))
     return wire::Error{fmt::format(
         "{}: no place for the session's keys: it is a link, belongs to somebody else or can be written by others",
         folder.string())};
@@ -108,7 +108,7 @@ wire::Result<std::string> make_rendezvous(const std::string& session) {
         "{}: choose another name (--session), or remove that folder if the session is over",
         session, folder.string())};
   if (const wire::Status made = make_private(folder); !made) return made.error();
-  wire::settle_place(folder.c_str());
+  session::settle_place(folder.c_str());
   return folder.string();
 }
 
@@ -121,7 +121,7 @@ bool has_rendezvous(const std::string& session) {
 void remove_rendezvous(const std::string& session) {
   std::error_code ignored;
   const fs::path here = rendezvous_here();
-  if (!here.empty() && wire::valid_session_name(session.c_str())) fs::remove_all(here / session, ignored);
+  if (!here.empty() && session::valid_session_name(session.c_str())) fs::remove_all(here / session, ignored);
 }
 
 wire::Status announce(const std::string& session, const HostRecord& host) {

@@ -4,7 +4,7 @@
 //   key.*         the session's keys
 //   place         as in a session's folder (session_directory.h): whose process numbers those of the host are
 //   host          what its host says of itself (host_record.h); its endpoint is one that other nodes reach
-//   trouble.NODE  what ranks and agents of that node could not do (probe/wire/trouble_log.h)
+//   trouble.NODE  what ranks and agents of that node could not do (probe/session/trouble_log.h)
 
 #include <string>
 #include <vector>

@@ -15,8 +15,8 @@
 #include "monitor/host/reach.h"
 #include "monitor/host/rendezvous.h"
 #include "probe/outlet/mailbox/keys.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
 
 namespace idlewave::host {
 namespace fs = std::filesystem;
@@ -30,8 +30,9 @@ constexpr std::uintmax_t kMostResults = 64u << 20;
 
 /// Its ranks would report to us as well.
 bool has_agent_of_before(const std::string& name) {
-  wire::AgentRecord agent;
-  for (int waited = 0; wire::read_agent_record(name.c_str(), agent) && wire::is_alive(agent); waited += kAgentLook) {
+  session::AgentRecord agent;
+  for (int waited = 0; session::read_agent_record(name.c_str(), agent) && session::is_alive(agent);
+       waited += kAgentLook) {
     if (waited >= kAgentPatience) return true;
     usleep(kAgentLook * 1000);
   }
@@ -114,7 +115,7 @@ std::string Session::log_path() const { return folder() + "/program.log"; }
 std::string Session::results_path() const { return folder() + "/results.json"; }
 
 Environment Session::environment_of_ranks(bool allow_inject) const {
-  Environment wanted = session_environment(name(), is_at_hand_ ? wire::kAtHand : endpoint_);
+  Environment wanted = session_environment(name(), is_at_hand_ ? session::kAtHand : endpoint_);
   // Where launchers and logins hand on different environments, its place is the same on every node.
   if (const char* root = std::getenv("IDLEWAVE_DIR"); is_at_hand_ && root != nullptr) wanted["IDLEWAVE_DIR"] = root;
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";

@@ -12,7 +12,7 @@
 
 #include "monitor/host/launcher_words.h"
 #include "monitor/host/node_list.h"
-#include "probe/wire/node_name.h"
+#include "probe/session/node_name.h"
 
 namespace idlewave::host {
 namespace {
@@ -37,8 +37,8 @@ HostFlags flags_of(LauncherKind kind) {
 }
 
 bool is_here(std::string_view host) {
-  char name[wire::kNodeNameLimit];
-  wire::node_name(name);
+  char name[session::kNodeNameLimit];
+  session::node_name(name);
   const std::string_view here(name);
   return host == "localhost" || host.starts_with("127.") || host == here || host == here.substr(0, here.find('.'));
 }

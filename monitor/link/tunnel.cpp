@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "probe/session/files.h"
 #include "probe/wire/printable.h"
-#include "probe/wire/session_files.h"
 
 namespace idlewave::link {
 namespace {
@@ -76,7 +76,7 @@ bool AgentsEnd::accept_some() {
   while (channels_.size() < kMostChannels) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket < 0) return errno == EAGAIN;
-    if (!wire::is_of_our_user(socket)) {
+    if (!session::is_of_our_user(socket)) {
       close(socket);
       continue;
     }

@@ -11,10 +11,10 @@
 #include "probe/agent/orders.h"
 #include "probe/agent/reach.h"
 #include "probe/machine/processor.h"
+#include "probe/session/directory.h"
+#include "probe/session/node_name.h"
+#include "probe/session/trouble_log.h"
 #include "probe/shm/clock.h"
-#include "probe/wire/node_name.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/trouble_log.h"
 
 namespace idlewave::agent {
 
@@ -64,8 +64,8 @@ Nanoseconds rounded_down(Nanoseconds time) { return Nanoseconds(time.count() & ~
 
 /// Once the session has its folder here.
 Options with_endpoint(Options options) {
-  char socket[wire::kSessionFileLimit];
-  if (options.connect == wire::kAtHand && wire::session_file(options.session.c_str(), "monitor.sock", socket))
+  char socket[session::kSessionFileLimit];
+  if (options.connect == session::kAtHand && session::session_file(options.session.c_str(), "monitor.sock", socket))
     options.connect = std::string("ipc://") + socket;
   return options;
 }
@@ -90,8 +90,8 @@ wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
 
 wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& wanted, Post post) {
   const Options options = with_endpoint(wanted);
-  char node[wire::kNodeNameLimit];
-  wire::node_name(node);
+  char node[session::kNodeNameLimit];
+  session::node_name(node);
   auto outlet = outlet::Outlet::open({.session = options.session,
                                       .node = node,
                                       .listen = post.listen,
@@ -135,7 +135,7 @@ void Agent::take_over() {
   for (std::uint32_t i = 0; i < slots_used_; ++i) {
     if (segment_->slot(i).state.load() != SlotState::kFree) shm::withdraw_all(segment_->slot(i));
   }
-  header.agent_start.store(wire::process_start_time(getpid()));
+  header.agent_start.store(session::process_start_time(getpid()));
   header.agent_pid.store(getpid());
   header.open.store(1);
 }
@@ -170,7 +170,7 @@ void Agent::watch_monitor(Nanoseconds now) {
   explain_at_ = {};
   if (outlet_->refusal().empty()) return explain_silence(options_.session, options_.connect);
   const std::string line = "the agent was not let in: " + outlet_->refusal();
-  wire::note_trouble(options_.session.c_str(), line.c_str());
+  session::note_trouble(options_.session.c_str(), line.c_str());
 }
 
 /// Ranks of other nodes may have been first.
@@ -316,7 +316,7 @@ void Agent::let_wait(std::uint32_t index, const Newcomer& who, Resident& first, 
   const std::string line = "process " + std::to_string(who.pid) + " calls itself rank " + std::to_string(who.rank) +
                            ", as process " + std::to_string(first.pid()) +
                            " does, which was first; it is shown from when that one has ended";
-  wire::note_trouble(options_.session.c_str(), line.c_str());
+  session::note_trouble(options_.session.c_str(), line.c_str());
 }
 
 /// A process may have died between taking a slot and filling it in, or have filled it with nonsense.

@@ -24,7 +24,7 @@ namespace idlewave::agent {
 struct Options {
   std::string session;
   std::string listen;         ///< Empty: a socket in the session's folder.
-  std::string connect;        ///< Empty: no monitor is looked for; wire::kAtHand: in the session's folder.
+  std::string connect;        ///< Empty: no monitor is looked for; session::kAtHand: in the session's folder.
   std::string key;            ///< Key file for tcp: key.agent to connect, key.server to listen.
   std::string listen_key;     ///< To listen, where it also connects.
   sampler::Places bandwidth;  ///< Where figures of memory bandwidth, and what else hardware tells, are read.

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <utility>
 
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
-#include "probe/wire/session_sweep.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
+#include "probe/session/sweep.h"
 
 namespace idlewave::agent {
 
@@ -40,11 +40,11 @@ void unlock(int& fd) {
   close_if_open(fd);
 }
 
-/// Not wire::lock_session, which would make a folder that is gone.
+/// Not session::lock_session, which would make a folder that is gone.
 int patient_lock(const std::string& session, int patience_ms) {
   for (int waited = 0;; ++waited) {
-    const int lock = wire::try_lock_session(session.c_str());
-    if (lock >= 0 || lock == wire::kNoFolder || waited >= patience_ms) return lock;
+    const int lock = session::try_lock_session(session.c_str());
+    if (lock >= 0 || lock == session::kNoFolder || waited >= patience_ms) return lock;
     usleep(1000);
   }
 }
@@ -52,22 +52,22 @@ int patient_lock(const std::string& session, int patience_ms) {
 }  // namespace
 
 wire::Result<std::unique_ptr<Claim>> Claim::take(const std::string& session) {
-  char folder[wire::kSessionPathLimit];
-  if (!wire::session_path(session.c_str(), folder)) {
-    return wire::Error{"session name \"" + session + "\": 1 to " + std::to_string(wire::kSessionNameLimit) +
+  char folder[session::kSessionPathLimit];
+  if (!session::session_path(session.c_str(), folder)) {
+    return wire::Error{"session name \"" + session + "\": 1 to " + std::to_string(session::kSessionNameLimit) +
                        " letters, digits, '-', '_' or '.', not beginning with '.'; or IDLEWAVE_DIR is too long"};
   }
-  wire::sweep_dead_sessions(session.c_str());
+  session::sweep_dead_sessions(session.c_str());
   // More than one try, since a folder may be swept away between its making and its locking.
   for (int i = 0; i < kTries; ++i) {
-    if (!wire::make_session_directory(session.c_str())) break;
+    if (!session::make_session_directory(session.c_str())) break;
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) continue;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
       close(fd);
       return std::unique_ptr<Claim>();
     }
-    const int start_lock = wire::lock_session(session.c_str(), 0);
+    const int start_lock = session::lock_session(session.c_str(), 0);
     if (is_same_file(fd, folder)) return std::unique_ptr<Claim>(new Claim(session, folder, fd, start_lock));
     close(fd);
     if (start_lock >= 0) close(start_lock);
@@ -79,17 +79,17 @@ wire::Result<std::unique_ptr<Claim>> Claim::take(const std::string& session) {
 
 std::string Claim::default_endpoint() {
   socket_ = folder_ + "/agent.sock";
-  if (wire::somebody_listens(socket_.c_str())) socket_ = folder_ + "/agent." + std::to_string(getpid()) + ".sock";
+  if (session::somebody_listens(socket_.c_str())) socket_ = folder_ + "/agent." + std::to_string(getpid()) + ".sock";
   return "ipc://" + socket_;
 }
 
 wire::Status Claim::publish(const std::string& endpoint, int memory_fd, pid_t pid) {
   record_.pid = pid;
-  record_.start = wire::process_start_time(record_.pid);
+  record_.start = session::process_start_time(record_.pid);
   record_.memory_fd = memory_fd;
   if (endpoint.size() >= sizeof record_.endpoint) return wire::Error{"endpoint " + endpoint + " is too long"};
   std::memcpy(record_.endpoint, endpoint.c_str(), endpoint.size() + 1);
-  const bool written = wire::write_agent_record(session_.c_str(), record_);
+  const bool written = session::write_agent_record(session_.c_str(), record_);
   const std::string why = std::strerror(errno);
   if (written) patience_ms_ = kLockPatience;
   unlock(start_lock_);
@@ -97,15 +97,15 @@ wire::Status Claim::publish(const std::string& endpoint, int memory_fd, pid_t pi
 }
 
 bool Claim::retire(shm::Header& header, const std::function<bool()>& somebody_is_in, bool insist) {
-  int lock = wire::try_lock_session(session_.c_str());
-  if (lock < 0 && lock != wire::kNoFolder) {
+  int lock = session::try_lock_session(session_.c_str());
+  if (lock < 0 && lock != session::kNoFolder) {
     if (!insist) return false;
     patience_ms_ = kShortPatience;
   }
   header.open.store(0);
   const bool empty = !somebody_is_in();
   if (empty) {
-    wire::remove_agent_record(session_.c_str(), record_);
+    session::remove_agent_record(session_.c_str(), record_);
     unlock(folder_fd_);
   } else {
     header.open.store(1);
@@ -119,13 +119,13 @@ Claim::~Claim() {
   unlock(start_lock_);
   // An agent that failed to start has a starter that holds the lock and waits for us.
   int lock = patient_lock(session_, patience_ms_);
-  wire::remove_agent_record(session_.c_str(), record_);
+  session::remove_agent_record(session_.c_str(), record_);
   // ZeroMQ leaves its sockets behind. The next agent may have taken the name already.
-  if (!socket_.empty() && !wire::somebody_listens(socket_.c_str())) unlink(socket_.c_str());
+  if (!socket_.empty() && !session::somebody_listens(socket_.c_str())) unlink(socket_.c_str());
   unlock(folder_fd_);
   // The lock goes only with the folder, and the folder only when nothing else is in it: a monitor's socket may be, or
   // another agent's. Whoever waits for a lock that was removed notices that and takes the new one.
-  if (lock >= 0) wire::remove_session_directory_if_empty(session_.c_str());
+  if (lock >= 0) session::remove_session_directory_if_empty(session_.c_str());
   close_if_open(lock);
 }
 

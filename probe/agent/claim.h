@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "probe/session/agent_record.h"
 #include "probe/shm/layout.h"
-#include "probe/wire/agent_record.h"
 #include "probe/wire/result.h"
 
 namespace idlewave::agent {
@@ -42,16 +42,16 @@ class Claim {
   Claim(std::string session, std::string folder, int folder_fd, int start_lock)
       : session_(std::move(session)), folder_(std::move(folder)), folder_fd_(folder_fd), start_lock_(start_lock) {
     record_.pid = getpid();
-    record_.start = wire::process_start_time(record_.pid);
+    record_.start = session::process_start_time(record_.pid);
   }
 
   std::string session_;
   std::string folder_;
-  int folder_fd_;             ///< Its flock is what makes this the session's agent. Shared by keeper and collector.
-  int start_lock_;            ///< `lock`, while this agent starts; -1 if our starter holds it.
-  std::string socket_;        ///< Path of ours; empty if we listen elsewhere.
-  wire::AgentRecord record_;  ///< Names whoever took the claim until it is published.
-  int patience_ms_ = 0;       ///< For the lock, at the end.
+  int folder_fd_;                ///< Its flock is what makes this the session's agent. Shared by keeper and collector.
+  int start_lock_;               ///< `lock`, while this agent starts; -1 if our starter holds it.
+  std::string socket_;           ///< Path of ours; empty if we listen elsewhere.
+  session::AgentRecord record_;  ///< Names whoever took the claim until it is published.
+  int patience_ms_ = 0;          ///< For the lock, at the end.
   bool forgotten_ = false;
 };
 

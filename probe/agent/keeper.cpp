@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "probe/session/trouble_log.h"
 #include "probe/shm/clock.h"
-#include "probe/wire/trouble_log.h"
 
 namespace idlewave::agent {
 
@@ -117,7 +117,7 @@ bool Keeper::may_start_another(int status) {
 
 void Keeper::tell(const std::string& line) const {
   post_->claim->log(line);
-  wire::note_trouble(session_.c_str(), line.c_str());
+  session::note_trouble(session_.c_str(), line.c_str());
 }
 
 }  // namespace idlewave::agent

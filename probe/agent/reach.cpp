@@ -12,7 +12,7 @@
 #include <system_error>
 #include <thread>
 
-#include "probe/wire/trouble_log.h"
+#include "probe/session/trouble_log.h"
 
 namespace idlewave::agent {
 
@@ -80,14 +80,14 @@ std::string try_to_reach(const std::string& endpoint) {
 void explain_silence(const std::string& session, const std::string& endpoint) {
   const auto explain = [=] {
     const std::string line = "the agent has found no monitor at " + endpoint + " for 5 s: " + try_to_reach(endpoint);
-    wire::note_trouble(session.c_str(), line.c_str());
+    session::note_trouble(session.c_str(), line.c_str());
   };
   try {
     std::thread(explain).detach();
   } catch (const std::system_error& error) {  // no thread left: then the line is all there is to say
     const std::string line =
         "the agent has found no monitor at " + endpoint + " for 5 s, and can't find out why: " + error.what();
-    wire::note_trouble(session.c_str(), line.c_str());
+    session::note_trouble(session.c_str(), line.c_str());
   }
 }
 

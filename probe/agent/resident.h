@@ -15,9 +15,9 @@
 #include "probe/agent/phase_names.h"
 #include "probe/agent/segment.h"
 #include "probe/agent/trace_shelf.h"
+#include "probe/session/agent_record.h"
 #include "probe/shm/gate.h"
 #include "probe/shm/layout.h"
-#include "probe/wire/agent_record.h"
 #include "probe/wire/frame.h"
 #include "probe/wire/vocabulary.h"
 
@@ -32,7 +32,7 @@ struct Newcomer {
 
   static Newcomer in(const shm::Slot& slot);
   bool is_plausible() const { return rank >= 0 && rank < world_size && world_size <= wire::kMaxRanks && pid > 0; }
-  bool runs() const { return pid > 0 && process_start != 0 && wire::process_start_time(pid) == process_start; }
+  bool runs() const { return pid > 0 && process_start != 0 && session::process_start_time(pid) == process_start; }
   bool has_ended() const;  ///< For certain, by `pid` alone, which a rank writes before anything else.
 };
 

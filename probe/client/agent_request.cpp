@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "probe/wire/session_directory.h"
+#include "probe/session/directory.h"
 
 namespace idlewave::client {
 namespace {
@@ -20,8 +20,8 @@ constexpr std::int64_t kHostPatienceMs = 500;  ///< One that is stopped takes co
 int connect_to_host(const char* session) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  char path[wire::kSessionFileLimit];
-  if (!wire::session_file(session, "start.sock", path) || strlen(path) >= sizeof address.sun_path) return -1;
+  char path[session::kSessionFileLimit];
+  if (!session::session_file(session, "start.sock", path) || strlen(path) >= sizeof address.sun_path) return -1;
   memcpy(address.sun_path, path, strlen(path) + 1);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd >= 0 && connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <time.h>
 
+#include "probe/session/agent_record.h"
 #include "probe/shm/clock.h"
 #include "probe/shm/run.h"
-#include "probe/wire/agent_record.h"
 
 namespace idlewave::client {
 namespace {
@@ -200,7 +200,7 @@ std::int64_t GateKeeper::may_hold() const {
 bool GateKeeper::agent_is_there() {
   const std::uint64_t start = header_->agent_start.load(std::memory_order_acquire);
   const bool lives =
-      start != 0 && wire::process_start_time(header_->agent_pid.load(std::memory_order_acquire)) == start;
+      start != 0 && session::process_start_time(header_->agent_pid.load(std::memory_order_acquire)) == start;
   return lives && !agent_is_silent();
 }
 

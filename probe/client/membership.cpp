@@ -14,9 +14,9 @@
 #include "probe/client/agent_start.h"
 #include "probe/client/deadline.h"
 #include "probe/client/libc_parts.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/trouble_log.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/trouble_log.h"
 
 namespace idlewave::client {
 namespace {
@@ -27,19 +27,19 @@ constexpr std::int64_t kClosedPatienceMs = 500;
 constexpr std::uint32_t kMostSlots = 1 << 20;
 constexpr std::uint32_t kMostRingEvents = 1 << 24;
 
-bool find_agent(const char* session, wire::AgentRecord& agent) {
-  return wire::read_agent_record(session, agent) && wire::is_alive(agent);
+bool find_agent(const char* session, session::AgentRecord& agent) {
+  return session::read_agent_record(session, agent) && session::is_alive(agent);
 }
 
 /// For whoever looks after the session: a rank says nothing itself, since its output is the program's.
 bool fail(const Settings& settings, const char* why) {
   char line[kReasonLimit + 64];
   snprintf(line, sizeof line, "a rank is not watched: %s", why);
-  wire::note_trouble(settings.session, line);
+  session::note_trouble(settings.session, line);
   return false;
 }
 
-bool wait_for_agent(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
+bool wait_for_agent(const Settings& settings, const Deadline& deadline, session::AgentRecord& agent) {
   while (!find_agent(settings.session, agent)) {
     if (!deadline.wait_a_little()) return fail(settings, "the agent that was started has not appeared within 5 s");
   }
@@ -47,7 +47,7 @@ bool wait_for_agent(const Settings& settings, const Deadline& deadline, wire::Ag
 }
 
 /// Starts an agent unless somebody else just did, while holding the lock, and waits for its record.
-bool start_agent_locked(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
+bool start_agent_locked(const Settings& settings, const Deadline& deadline, session::AgentRecord& agent) {
   if (find_agent(settings.session, agent)) return true;
   char why[kReasonLimit] = "no memory is left to start an agent";
   if (!start_agent(settings, deadline, why)) return fail(settings, why);
@@ -56,7 +56,7 @@ bool start_agent_locked(const Settings& settings, const Deadline& deadline, wire
 
 /// Where the lock is not to be had, since the rank may not write to the folder or lock anything: the host may. Several
 /// ranks may ask it; of the agents that it starts then one stays, who has the folder for itself.
-bool start_agent_unlocked(const Settings& settings, const Deadline& deadline, int error, wire::AgentRecord& agent) {
+bool start_agent_unlocked(const Settings& settings, const Deadline& deadline, int error, session::AgentRecord& agent) {
   if (have_host_start_agent(settings, deadline)) return wait_for_agent(settings, deadline, agent);
   char why[kReasonLimit];
   snprintf(why, sizeof why, "the session's folder can't be locked: %s", description_of(error));
@@ -64,10 +64,10 @@ bool start_agent_unlocked(const Settings& settings, const Deadline& deadline, in
 }
 
 /// One rank of the node starts the agent, the others wait for its record.
-bool find_or_start_agent(const Settings& settings, const Deadline& deadline, wire::AgentRecord& agent) {
+bool find_or_start_agent(const Settings& settings, const Deadline& deadline, session::AgentRecord& agent) {
   do {
     if (find_agent(settings.session, agent)) return true;
-    const int lock = wire::lock_session(settings.session, 0);
+    const int lock = session::lock_session(settings.session, 0);
     const int error = errno;
     if (lock < 0 && error == EWOULDBLOCK) continue;
     if (lock < 0) return start_agent_unlocked(settings, deadline, error, agent);
@@ -79,14 +79,14 @@ bool find_or_start_agent(const Settings& settings, const Deadline& deadline, wir
 }
 
 /// Makes room for a new agent. Without the lock the record stays, and the next try finds it again.
-void drop_record(const char* session, const wire::AgentRecord& agent) {
-  const int lock = wire::lock_session(session, static_cast<int>(kClosedPatienceMs));
+void drop_record(const char* session, const session::AgentRecord& agent) {
+  const int lock = session::lock_session(session, static_cast<int>(kClosedPatienceMs));
   if (lock < 0) return;
-  wire::remove_agent_record(session, agent);
+  session::remove_agent_record(session, agent);
   close(lock);
 }
 
-int open_memory(const wire::AgentRecord& agent) {
+int open_memory(const session::AgentRecord& agent) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", agent.pid, agent.memory_fd);
   return open(path, O_RDWR | O_CLOEXEC);
@@ -143,9 +143,9 @@ void Membership::Part::unmap() {
 
 bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank world_size) {
   const Deadline deadline(kPatienceMs);
-  if (!wire::make_session_directory(settings.session)) return false;
+  if (!session::make_session_directory(settings.session)) return false;
   for (int attempt = 0; attempt < 2; ++attempt) {
-    wire::AgentRecord agent;
+    session::AgentRecord agent;
     if (!find_or_start_agent(settings, deadline, agent)) return false;
     const Answer answer = knock(agent, rank, world_size);
     if (answer == Answer::kJoined) return true;
@@ -156,16 +156,16 @@ bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank worl
 }
 
 /// Tries while a living agent keeps its door closed: it may be about to open.
-Membership::Answer Membership::knock(const wire::AgentRecord& agent, wire::Rank rank, wire::Rank world_size) {
+Membership::Answer Membership::knock(const session::AgentRecord& agent, wire::Rank rank, wire::Rank world_size) {
   const Deadline deadline(kClosedPatienceMs);
   do {
     const int memory = open_memory(agent);
     refusal_ = "the agent's memory can't be opened or mapped";
-    if (memory < 0) return wire::is_alive(agent) ? Answer::kRefused : Answer::kClosed;
+    if (memory < 0) return session::is_alive(agent) ? Answer::kRefused : Answer::kClosed;
     const Answer answer = enter(memory, rank, world_size);
     close(memory);
     if (answer != Answer::kClosed) return answer;
-  } while (wire::is_alive(agent) && deadline.wait_a_little());
+  } while (session::is_alive(agent) && deadline.wait_a_little());
   return Answer::kClosed;
 }
 
@@ -183,7 +183,7 @@ Membership::Answer Membership::enter(int memory_fd, wire::Rank rank, wire::Rank 
   }
   // What follows takes a while, and whoever dies in it must not be waited for.
   std::atomic_ref(slot().pid).store(getpid(), std::memory_order_relaxed);
-  slot().process_start = wire::process_start_time(getpid());
+  slot().process_start = session::process_start_time(getpid());
   touch_ring();
   map_thread_rings(memory_fd);
   fill_slot(rank, world_size);

@@ -7,7 +7,7 @@
 #include "probe/shm/layout.h"
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 struct AgentRecord;
 }
 
@@ -55,7 +55,7 @@ class Membership {
   void fill_slot(wire::Rank rank, wire::Rank world_size);
   void touch_ring();
   void map_thread_rings(int memory_fd);
-  Answer knock(const wire::AgentRecord& agent, wire::Rank rank, wire::Rank world_size);
+  Answer knock(const session::AgentRecord& agent, wire::Rank rank, wire::Rank world_size);
 
   Part header_, traces_, slot_, ring_, thread_rings_;
   const char* refusal_ = "";  ///< Why the agent that was asked last can't be joined.

@@ -19,7 +19,7 @@
 #include "probe/client/own_rank.h"
 #include "probe/client/precedence.h"
 #include "probe/client/settings.h"
-#include "probe/wire/trouble_log.h"
+#include "probe/session/trouble_log.h"
 
 int idlewave_is_on_ = 0;
 
@@ -84,7 +84,7 @@ bool is_one_of_many_alone(const Settings& settings, int size) {
            "program by itself, since its MPI does not understand this launcher. With srun: --mpi=pmix for Open MPI, "
            "--mpi=pmi2 for MPICH (srun --mpi=list); else the mpirun of the program's own MPI",
            started);
-  wire::note_trouble(settings.session, line);
+  session::note_trouble(settings.session, line);
   return true;
 }
 

@@ -19,7 +19,7 @@
 #include "probe/mpi/step_finder.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/world.h"
-#include "probe/wire/trouble_log.h"
+#include "probe/session/trouble_log.h"
 
 namespace idlewave::mpi {
 
@@ -75,7 +75,7 @@ const char* text_of(const char* variable) {
 
 void note(const char* line) {
   const char* session = text_of("IDLEWAVE_SESSION");
-  if (session != nullptr) wire::note_trouble(session, line);
+  if (session != nullptr) session::note_trouble(session, line);
 }
 
 void be_silent() { watch.reporter.store(nullptr, std::memory_order_relaxed); }

@@ -1,7 +1,7 @@
 #pragma once
 // The memory that the ranks of a node share with their agent: one header, then room for noise traces, then one slot per
 // rank, then one ring per slot, then shorter ones for the threads of each. Made by the agent as a memfd (see
-// probe/wire/session_directory.h); pages that no rank uses are never touched. Its size is sealed: a file that somebody
+// probe/session/directory.h); pages that no rank uses are never touched. Its size is sealed: a file that somebody
 // cuts short would kill whoever looks at it. Header only, lock-free, no dependency but the vocabulary. Both sides check
 // magic, version and sizes when they map it and keep a copy: whoever may open the file may also write to it, so what
 // stands here later is never taken for a size or an address. clock.h reads the clock; gate.h is how both sides use the
@@ -58,7 +58,7 @@ struct alignas(64) Header {
   std::uint32_t ring_events = 0;
   /// Who drains the rings and gives the orders: the process whose end lets go of held ranks. Another one may take over.
   std::atomic<std::int32_t> agent_pid{0};
-  std::atomic<std::uint64_t> agent_start{0};  ///< wire::process_start_time(agent_pid).
+  std::atomic<std::uint64_t> agent_start{0};  ///< session::process_start_time(agent_pid).
   /// Grows whenever the agent has looked after its ranks, some 28 times a second.
   std::atomic<std::uint64_t> sweeps{0};
   // For the one that takes over: slots from here on were never seen taken; no event before this time may follow; when
@@ -147,7 +147,7 @@ struct alignas(64) Slot : Stream {
   std::atomic<SlotState> state{SlotState::kFree};
   std::int32_t pid = 0;
   std::int32_t processor = -1;      ///< It ran there when it joined; below 0: not known.
-  std::uint64_t process_start = 0;  ///< wire::process_start_time(pid).
+  std::uint64_t process_start = 0;  ///< session::process_start_time(pid).
   wire::Rank rank = 0;
   wire::Rank world_size = 0;
   // Written by the rank now and then; the agent looks at `revision` to learn of a change.

@@ -18,7 +18,7 @@ namespace {
 /// The agent's memory, opened as a rank opens it.
 class SharedMemory {
  public:
-  explicit SharedMemory(const wire::AgentRecord& agent) {
+  explicit SharedMemory(const session::AgentRecord& agent) {
     const std::string path = "/proc/" + std::to_string(agent.pid) + "/fd/" + std::to_string(agent.memory_fd);
     fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
     struct stat status {};
@@ -56,9 +56,9 @@ AgentProcess small_agent() {
       {"--slots", std::to_string(SharedMemory::kSlots), "--ring-events", std::to_string(SharedMemory::kRingEvents)});
 }
 
-wire::AgentRecord record_of_play() {
-  wire::AgentRecord record;
-  EXPECT_TRUE(wire::read_agent_record("play", record));
+session::AgentRecord record_of_play() {
+  session::AgentRecord record;
+  EXPECT_TRUE(session::read_agent_record("play", record));
   return record;
 }
 
@@ -81,7 +81,7 @@ template <class Spoil>
 void join_as(const SharedMemory& memory, std::uint32_t index, Rank rank, Spoil spoil) {
   shm::Slot& slot = memory.slot(index);
   slot.pid = getpid();
-  slot.process_start = wire::process_start_time(getpid());
+  slot.process_start = session::process_start_time(getpid());
   slot.rank = rank;
   slot.world_size = 8;
   spoil(slot);

@@ -13,9 +13,9 @@ namespace {
 
 using testing::HasSubstr;
 
-wire::AgentRecord record_of_play() {
-  wire::AgentRecord record;
-  EXPECT_TRUE(eventually([&] { return wire::read_agent_record("play", record) && wire::is_alive(record); }));
+session::AgentRecord record_of_play() {
+  session::AgentRecord record;
+  EXPECT_TRUE(eventually([&] { return session::read_agent_record("play", record) && session::is_alive(record); }));
   return record;
 }
 
@@ -23,8 +23,8 @@ wire::AgentRecord record_of_play() {
 class BackgroundSession : public SessionRoot {
  public:
   ~BackgroundSession() {
-    wire::AgentRecord record;
-    while (wire::read_agent_record("play", record) && wire::is_alive(record)) {
+    session::AgentRecord record;
+    while (session::read_agent_record("play", record) && session::is_alive(record)) {
       kill(record.pid, SIGTERM);
       usleep(2000);
     }
@@ -36,7 +36,7 @@ class BackgroundSession : public SessionRoot {
   }
 };
 
-bool is_gone(pid_t pid) { return wire::process_start_time(pid) == 0; }
+bool is_gone(pid_t pid) { return session::process_start_time(pid) == 0; }
 
 /// By its name, since a sanitizer has children, too. 0: none.
 pid_t agent_of(pid_t keeper) {
@@ -68,7 +68,7 @@ TEST(KeptAgent, IsStartedAnewWhenItWasKilledUnderItsRanks) {
   const BackgroundSession root;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(rank.joined());
-  const wire::AgentRecord keeper = record_of_play();
+  const session::AgentRecord keeper = record_of_play();
   Nanoseconds last{};
   std::uint64_t step = 0;
   pid_t agent = 0;
@@ -100,7 +100,7 @@ TEST(KeptAgent, ThatWasStoppedGoesOnWithItsKeeper) {
   const BackgroundSession root;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(rank.joined());
-  const wire::AgentRecord keeper = record_of_play();
+  const session::AgentRecord keeper = record_of_play();
   pid_t agent = 0;
   ASSERT_TRUE(eventually([&] { return (agent = agent_of(keeper.pid)) != 0; }));
   const auto state = [&] {
@@ -136,7 +136,7 @@ TEST(KeptAgent, KnowsWhomRanksWaitForThoughItsPredecessorWasTold) {
 TEST(KeptAgent, TellsWhatRanksWroteWhileThereWasNone) {
   const BackgroundSession root;
   PlayedRank stays("stay", 0, 2);
-  const wire::AgentRecord keeper = record_of_play();
+  const session::AgentRecord keeper = record_of_play();
   pid_t agent = 0;
   {
     Monitor monitor;
@@ -174,7 +174,7 @@ TEST(KeptAgent, DoesNotHoldARankThatItsPredecessorHeld) {
 TEST(KeptAgent, GoesOnWhenItsKeeperWasKilledAndRanksStillFindIt) {
   const BackgroundSession root;
   PlayedRank first("stay", 0, 2);
-  const wire::AgentRecord keeper = record_of_play();
+  const session::AgentRecord keeper = record_of_play();
   Monitor monitor;
   ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty() && !monitor.lane(0).empty(); }));
   ::kill(keeper.pid, SIGKILL);
@@ -207,7 +207,7 @@ TEST(KeptAgent, EndsTheStreamProperlyWhenItsKeeperIsTold) {
   const BackgroundSession root;
   PlayedRank rank("count", 0, 1, {"1000", "1"});
   rank.wait_until_done();
-  const wire::AgentRecord keeper = record_of_play();
+  const session::AgentRecord keeper = record_of_play();
   Monitor monitor;
   ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty(); }));
   ::kill(keeper.pid, SIGTERM);
@@ -219,13 +219,13 @@ TEST(KeptAgent, EndsTheStreamProperlyWhenItsKeeperIsTold) {
 TEST(KeptAgent, IsNotStartedForEverWhenEachOneDies) {
   const BackgroundSession root;
   PlayedRank rank("stay", 0, 1);
-  const wire::AgentRecord keeper = record_of_play();
+  const session::AgentRecord keeper = record_of_play();
   ASSERT_TRUE(eventually([&] {
     const pid_t agent = agent_of(keeper.pid);
     if (agent != 0) ::kill(agent, SIGKILL);
     return is_gone(keeper.pid);
   }));
-  EXPECT_FALSE(wire::is_alive(keeper));
+  EXPECT_FALSE(session::is_alive(keeper));
   rank.leave();
 }
 

@@ -9,8 +9,8 @@
 
 #include "probe/agent/agent.h"
 #include "probe/agent/calibration.h"
+#include "probe/session/directory.h"
 #include "probe/shm/clock.h"
-#include "probe/wire/session_directory.h"
 #include "tests/agent/stage.h"
 #include "tests/outlet/keyring.h"
 #include "tests/sanitized.h"
@@ -72,13 +72,13 @@ TEST(Agent, IsStartedByTheFirstRankAndEndsAfterTheLast) {
   ASSERT_TRUE(first.joined());
   PlayedRank second("stay", 1, 2);
   ASSERT_TRUE(second.joined());
-  wire::AgentRecord record;
-  ASSERT_TRUE(wire::read_agent_record("play", record));
+  session::AgentRecord record;
+  ASSERT_TRUE(session::read_agent_record("play", record));
   Monitor monitor;
   first.leave();
   second.leave();
   EXPECT_TRUE(monitor.until_end());
-  EXPECT_TRUE(eventually([&] { return !wire::is_alive(record); }));
+  EXPECT_TRUE(eventually([&] { return !session::is_alive(record); }));
   EXPECT_FALSE(exists(root.folder()));
 }
 
@@ -88,11 +88,11 @@ TEST(Agent, IsSucceededByAnotherWhenARankComesAfterItsEnd) {
   PlayedRank first("stay", 0, 1);
   first.leave();
   // It has closed its door, and waits two seconds for a monitor.
-  wire::AgentRecord record;
-  ASSERT_TRUE(eventually([&] { return !wire::read_agent_record("play", record); }));
+  session::AgentRecord record;
+  ASSERT_TRUE(eventually([&] { return !session::read_agent_record("play", record); }));
   PlayedRank late("count", 0, 1, {"100", "1"});
   ASSERT_TRUE(late.joined());
-  ASSERT_TRUE(wire::read_agent_record("play", record));
+  ASSERT_TRUE(session::read_agent_record("play", record));
   EXPECT_NE(record.pid, agent.pid());
   Monitor monitor;
   EXPECT_EQ(agent.exit_code(), 0);
@@ -176,7 +176,7 @@ TEST(Agent, EndsThoughSomebodyHoldsTheLockForEver) {
   const SessionRoot root;
   AgentProcess agent;
   PlayedRank rank("stay", 0, 1);
-  const int lock = wire::lock_session("play", 1000);
+  const int lock = session::lock_session("play", 1000);
   ASSERT_GE(lock, 0);
   rank.leave();
   EXPECT_EQ(agent.exit_code(), 0);
@@ -241,8 +241,8 @@ class LimitedAgent : public Process {
   explicit LimitedAgent(const std::string& limit)
       : Process({"/bin/sh", "-c", "ulimit " + limit + "; exec \"$IDLEWAVE_AGENT\" --session play"}) {
     EXPECT_TRUE(eventually([this] {
-      wire::AgentRecord record;
-      return !running() || (wire::read_agent_record("play", record) && record.pid == pid());
+      session::AgentRecord record;
+      return !running() || (session::read_agent_record("play", record) && record.pid == pid());
     }));
   }
 };
@@ -315,8 +315,8 @@ TEST(Agent, IsWatchedOverTcpWithAKeyOfItsSession) {
   const Keyring ring;
   AgentProcess agent({"--listen", "tcp://127.0.0.1:*", "--key", ring.files.server});
   PlayedRank rank("stay", 0, 1);
-  wire::AgentRecord record;
-  ASSERT_TRUE(wire::read_agent_record("play", record));
+  session::AgentRecord record;
+  ASSERT_TRUE(session::read_agent_record("play", record));
   auto link = link::open_live({.endpoint = record.endpoint, .key = ring.files.viewers});
   ASSERT_TRUE(link) << link.error().message;
   std::vector<link::Delivery> got;
@@ -371,8 +371,8 @@ TEST(NodeClock, IsKnownSoonerToAnAgentThatARankHasStarted) {
   const SessionRoot root;
   PlayedRank rank("stay", 0, 1);
   ASSERT_TRUE(rank.joined());
-  wire::AgentRecord record;
-  ASSERT_TRUE(wire::read_agent_record("play", record));
+  session::AgentRecord record;
+  ASSERT_TRUE(session::read_agent_record("play", record));
   std::ifstream words("/proc/" + std::to_string(record.pid) + "/cmdline");
   std::string command_line((std::istreambuf_iterator<char>(words)), {});
   std::replace(command_line.begin(), command_line.end(), '\0', ' ');

@@ -153,8 +153,8 @@ TEST(OneClock, IsReadFromAnAgentByWhoeverAttachesToItAtAnyMoment) {
   std::mt19937 random(seed);
   const SessionRoot root;
   AgentProcess agent;
-  wire::AgentRecord record;
-  ASSERT_TRUE(wire::read_agent_record("play", record));
+  session::AgentRecord record;
+  ASSERT_TRUE(session::read_agent_record("play", record));
   std::vector<std::unique_ptr<Spectator>> all;
   all.push_back(std::make_unique<Spectator>(record.endpoint, wire::Role::kOperator));
   PlayedRank rank("step", 0, 1);
@@ -185,8 +185,8 @@ TEST(OneClock, OutlivesTheAgent) {
   const SessionRoot root;
   PlayedRank rank("step", 0, 1);
   ASSERT_TRUE(rank.joined());
-  wire::AgentRecord record;
-  ASSERT_TRUE(wire::read_agent_record("play", record));
+  session::AgentRecord record;
+  ASSERT_TRUE(session::read_agent_record("play", record));
   const auto beginning_said_by_another_than = [&](pid_t agent) {
     std::optional<Nanoseconds> said;
     pid_t by = agent;
@@ -248,8 +248,8 @@ TEST(OneClock, IsTheHostsForNodesThatJoinLaterAndForWhoeverComesWhenItsHistoryIs
   late.push_back(std::make_unique<Spectator>(host.view()));
   setenv("IDLEWAVE_DIR", far.path(), 1);
   setenv("SLURMD_NODENAME", "far", 1);  // each node has a folder of its own
-  wire::AgentRecord record;
-  ASSERT_TRUE(wire::read_agent_record("play", record));
+  session::AgentRecord record;
+  ASSERT_TRUE(session::read_agent_record("play", record));
   unsetenv("SLURMD_NODENAME");
   late.push_back(std::make_unique<Spectator>(record.endpoint));
   const wire::Step step = steps_of(1) + 300;

@@ -13,7 +13,7 @@
 #include "probe/agent/orders.h"
 #include "probe/agent/resident.h"
 #include "probe/agent/segment.h"
-#include "probe/wire/agent_record.h"
+#include "probe/session/agent_record.h"
 
 namespace idlewave::agent {
 
@@ -40,7 +40,7 @@ class Ranks {
     for (std::uint32_t i = 0; i < count; ++i) {
       shm::Slot& slot = segment_->slot(i);
       slot.pid = getpid();
-      slot.process_start = wire::process_start_time(getpid());
+      slot.process_start = session::process_start_time(getpid());
       slot.rank = wire::Rank(i);
       slot.world_size = world_size;
       slot.state = shm::SlotState::kLive;

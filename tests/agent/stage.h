@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "monitor/link/link.h"
-#include "probe/wire/agent_record.h"
+#include "probe/session/agent_record.h"
 #include "probe/wire/codec.h"
 #include "probe/wire/frame.h"
 #include "tests/remove_folder.h"
@@ -142,8 +142,8 @@ class AgentProcess : public Process {
  public:
   explicit AgentProcess(const std::vector<std::string>& more = {}) : Process(words(more)) {
     EXPECT_TRUE(eventually([this] {
-      wire::AgentRecord record;
-      return !running() || (wire::read_agent_record("play", record) && record.pid == pid());
+      session::AgentRecord record;
+      return !running() || (session::read_agent_record("play", record) && record.pid == pid());
     }));
   }
 
@@ -187,8 +187,8 @@ class Monitor {
   enum class Joins { kFirst, kLate };
   /// Attaches to the agent of session "play". The numbers of what a late one gets begin anywhere.
   explicit Monitor(Joins joins = Joins::kFirst) : is_late_(joins == Joins::kLate) {
-    wire::AgentRecord record;
-    EXPECT_TRUE(wire::read_agent_record("play", record));
+    session::AgentRecord record;
+    EXPECT_TRUE(session::read_agent_record("play", record));
     link::LiveOptions options;
     options.session = "play";
     options.endpoint = record.endpoint;

@@ -24,7 +24,7 @@
 #include "monitor/cli/watching.h"
 #include "monitor/host/names.h"
 #include "monitor/host/session.h"
-#include "probe/wire/agent_record.h"
+#include "probe/session/agent_record.h"
 
 namespace idlewave::cli {
 namespace {
@@ -113,8 +113,8 @@ double cpu_seconds_of_agent(pid_t keeper) {
 
 /// Nothing where there is no agent, whose share would be missing.
 std::optional<Cost> cost_so_far(Nanoseconds now, const std::string& session, const term::Terminal& terminal) {
-  wire::AgentRecord agent;
-  if (!wire::read_agent_record(session.c_str(), agent)) return std::nullopt;
+  session::AgentRecord agent;
+  if (!session::read_agent_record(session.c_str(), agent)) return std::nullopt;
   return Cost{now, own_cpu_seconds() + cpu_seconds_of_agent(agent.pid), terminal.bytes_written()};
 }
 

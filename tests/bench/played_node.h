@@ -8,11 +8,11 @@
 
 #include <new>
 
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
 #include "probe/shm/clock.h"
 #include "probe/shm/layout.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
 
 namespace idlewave::bench {
 
@@ -32,14 +32,14 @@ class PlayedNode {
     segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (segment_ == MAP_FAILED) return false;
     write_header();
-    wire::AgentRecord record;
+    session::AgentRecord record;
     record.pid = getpid();
-    record.start = wire::process_start_time(record.pid);
+    record.start = session::process_start_time(record.pid);
     record.memory_fd = memory;
-    return wire::make_session_directory("bench") && wire::write_agent_record("bench", record);
+    return session::make_session_directory("bench") && session::write_agent_record("bench", record);
   }
   ~PlayedNode() {
-    wire::remove_session_directory("bench");
+    session::remove_session_directory("bench");
     rmdir(folder_);
   }
 

@@ -48,7 +48,7 @@ class Documents(unittest.TestCase):
     def test_every_key_of_a_report_is_named(self):
         named = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]+`", (ROOT / "docs/report.md").read_text()))))
         written = set()  # also those that stand in few reports
-        for source in (ROOT / "monitor/cli").glob("report*.cpp"):
+        for source in (ROOT / "monitor/cli/reporting").glob("*.cpp"):
             written |= set(re.findall(r'(?:\{|\[)"([a-z_]+)"(?:, |\])', source.read_text()))
         for recording in (ROOT / "tests/golden").glob("*.iw"):
             call = [BINARIES / "idlewave", "report", "--ghost", "--json", recording]

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "monitor/host/host_record.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
 #include "tests/fuzz/road.h"
 
 namespace idlewave::fuzz {
@@ -53,8 +53,8 @@ void fill(Bytes& in, const std::string& folder) {
   }
 }
 
-void visit(const char* session, const wire::AgentRecord& record, void*) {
-  require(wire::valid_session_name(session) && record.endpoint[sizeof record.endpoint - 1] == '\0');
+void visit(const char* session, const session::AgentRecord& record, void*) {
+  require(session::valid_session_name(session) && record.endpoint[sizeof record.endpoint - 1] == '\0');
 }
 
 }  // namespace
@@ -62,19 +62,19 @@ void visit(const char* session, const wire::AgentRecord& record, void*) {
 void run_road(Bytes& in) {
   static const Root root;
   const std::string name = in.below(4) == 0 ? in.text(60) : "s";
-  char path[wire::kSessionPathLimit];
-  if (!wire::valid_session_name(name.c_str()) || !wire::make_session_directory(name.c_str())) return;
-  require(wire::session_path(name.c_str(), path) && std::string_view(path).starts_with(root.path()));
+  char path[session::kSessionPathLimit];
+  if (!session::valid_session_name(name.c_str()) || !session::make_session_directory(name.c_str())) return;
+  require(session::session_path(name.c_str(), path) && std::string_view(path).starts_with(root.path()));
   fill(in, path);
-  wire::AgentRecord record;
-  if (wire::read_agent_record(name.c_str(), record)) {
+  session::AgentRecord record;
+  if (session::read_agent_record(name.c_str(), record)) {
     require(record.pid > 0 && record.memory_fd >= 0);
-    require(wire::write_agent_record(name.c_str(), record));
+    require(session::write_agent_record(name.c_str(), record));
   }
   (void)host::read_last_host_record(name);
-  wire::for_each_live_session(visit, nullptr);
-  wire::remove_session_directory(name.c_str());
-  wire::sweep_dead_sessions(nullptr);
+  session::for_each_live_session(visit, nullptr);
+  session::remove_session_directory(name.c_str());
+  session::sweep_dead_sessions(nullptr);
   std::error_code ignored;
   std::filesystem::remove_all(path, ignored);
 }

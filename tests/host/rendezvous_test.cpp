@@ -13,7 +13,7 @@
 #include <string>
 
 #include "monitor/host/names.h"
-#include "probe/wire/agent_record.h"
+#include "probe/session/agent_record.h"
 #include "tests/remove_folder.h"
 
 namespace idlewave::host {
@@ -39,7 +39,7 @@ class Rendezvous : public testing::Test {
   static fs::path announced(const std::string& session, pid_t pid) {
     HostRecord host;
     host.pid = pid;
-    host.start = wire::process_start_time(getpid());
+    host.start = session::process_start_time(getpid());
     host.endpoint = "tcp://node:1234";
     const auto folder = make_rendezvous(session);
     EXPECT_TRUE(folder);
@@ -135,7 +135,7 @@ TEST_F(Rendezvous, OverwritesNothingThroughALink) {
   fs::create_symlink(precious, made / "host.new");
   HostRecord host;
   host.pid = getpid();
-  host.start = wire::process_start_time(getpid());
+  host.start = session::process_start_time(getpid());
   host.endpoint = "tcp://127.0.0.1:1";
   ASSERT_TRUE(announce("night", host));
   EXPECT_EQ(fs::file_size(precious), 4u);

@@ -193,9 +193,9 @@ class RealAgent : public SessionRoot {
     setenv("IDLEWAVE_AGENT", AGENT_PROGRAM, 1);
   }
   ~RealAgent() {
-    wire::AgentRecord agent;
-    if (wire::read_agent_record("test", agent) && wire::is_alive(agent)) kill(agent.pid, SIGTERM);
-    while (wire::is_alive(agent)) usleep(1000);
+    session::AgentRecord agent;
+    if (session::read_agent_record("test", agent) && session::is_alive(agent)) kill(agent.pid, SIGTERM);
+    while (session::is_alive(agent)) usleep(1000);
   }
 };
 
@@ -217,8 +217,8 @@ TEST(RealAgent, IsStartedByOneOfManyRanks) {
     EXPECT_EQ(status, 0);
   }
   int agents = 0;
-  wire::for_each_live_session([](const char*, const wire::AgentRecord&, void* count) { ++*static_cast<int*>(count); },
-                              &agents);
+  session::for_each_live_session(
+      [](const char*, const session::AgentRecord&, void* count) { ++*static_cast<int*>(count); }, &agents);
   EXPECT_LE(agents, 1);
 }
 
@@ -229,10 +229,10 @@ TEST(RealAgent, IsFoundByALaterRank) {
     idlewave_start(0, 2);
     pause();
   }
-  wire::AgentRecord first, second;
-  while (!wire::read_agent_record("test", first)) usleep(1000);
+  session::AgentRecord first, second;
+  while (!session::read_agent_record("test", first)) usleep(1000);
   EXPECT_EQ(in_child([] { return idlewave_start(1, 2) - 1; }), 0);
-  EXPECT_TRUE(wire::read_agent_record("test", second));
+  EXPECT_TRUE(session::read_agent_record("test", second));
   EXPECT_EQ(first.pid, second.pid);
   kill(first_rank, SIGKILL);
   waitpid(first_rank, nullptr, 0);
@@ -240,10 +240,10 @@ TEST(RealAgent, IsFoundByALaterRank) {
 
 TEST(RealAgent, IsReplacedWhenItWasKilled) {
   const RealAgent session;
-  wire::AgentRecord first;
+  session::AgentRecord first;
   ASSERT_EQ(in_child([] { return idlewave_start(0, 1) - 1; }), 0);
-  if (wire::read_agent_record("test", first)) kill(first.pid, SIGKILL);
-  while (wire::is_alive(first)) usleep(1000);
+  if (session::read_agent_record("test", first)) kill(first.pid, SIGKILL);
+  while (session::is_alive(first)) usleep(1000);
   EXPECT_EQ(in_child([] { return idlewave_start(0, 1) - 1; }), 0);
 }
 

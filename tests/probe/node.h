@@ -16,12 +16,12 @@
 #include <thread>
 #include <vector>
 
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
 #include "probe/shm/clock.h"
 #include "probe/shm/clock_reading.h"
 #include "probe/shm/gate.h"
 #include "probe/shm/layout.h"
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
 #include "probe/wire/vocabulary.h"
 #include "tests/remove_folder.h"
 
@@ -88,7 +88,7 @@ class Segment {
   /// Orders stand as long as that process lives.
   void be_drained_by(pid_t agent) const {
     header().agent_pid.store(agent);
-    header().agent_start.store(wire::process_start_time(agent));
+    header().agent_start.store(session::process_start_time(agent));
   }
   int fd() const { return fd_; }
   shm::Header& header() const { return *static_cast<shm::Header*>(memory_); }
@@ -130,11 +130,11 @@ class Node : public SessionRoot, public Segment {
  public:
   explicit Node(std::uint32_t slots = 4, std::uint32_t ring_events = 1024) : Segment(slots, ring_events) {
     setenv("IDLEWAVE_SESSION", "test", 1);
-    wire::AgentRecord record;
+    session::AgentRecord record;
     record.pid = getpid();
-    record.start = wire::process_start_time(record.pid);
+    record.start = session::process_start_time(record.pid);
     record.memory_fd = fd();
-    if (!wire::make_session_directory("test") || !wire::write_agent_record("test", record)) std::abort();
+    if (!session::make_session_directory("test") || !session::write_agent_record("test", record)) std::abort();
   }
 };
 

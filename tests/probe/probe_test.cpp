@@ -218,8 +218,8 @@ TEST(Probe, LeavesAClosedDoorForTheNextAgent) {
   node.header().open.store(0);
   setenv("IDLEWAVE_AGENT", "/bin/false", 1);
   EXPECT_EQ(in_child([] { return idlewave_start(0, 1); }), 0);
-  wire::AgentRecord record;
-  EXPECT_FALSE(wire::read_agent_record("test", record)) << "makes room for a new agent";
+  session::AgentRecord record;
+  EXPECT_FALSE(session::read_agent_record("test", record)) << "makes room for a new agent";
   EXPECT_EQ(node.slot().state.load(), shm::SlotState::kFree);
 }
 
@@ -253,10 +253,10 @@ TEST(Probe, RefusesMemoryThatIsNotAnAgents) {
 
 TEST(Probe, RefusesARecordThatNamesAnotherFile) {
   const Node node;
-  wire::AgentRecord record;
-  ASSERT_TRUE(wire::read_agent_record("test", record));
+  session::AgentRecord record;
+  ASSERT_TRUE(session::read_agent_record("test", record));
   record.memory_fd = 0;
-  ASSERT_TRUE(wire::write_agent_record("test", record));
+  ASSERT_TRUE(session::write_agent_record("test", record));
   EXPECT_EQ(in_child([] { return idlewave_start(0, 1); }), 0);
 }
 

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
 
 namespace idlewave::cli::simulation {
 namespace {
@@ -15,21 +15,21 @@ namespace {
 constexpr int kLockPatience = 1000;
 
 bool lives(const std::string& session) {
-  wire::AgentRecord other;
-  return wire::read_agent_record(session.c_str(), other) && wire::is_alive(other);
+  session::AgentRecord other;
+  return session::read_agent_record(session.c_str(), other) && session::is_alive(other);
 }
 
 }  // namespace
 
 wire::Result<std::unique_ptr<Announcement>> Announcement::make(const std::string& session) {
-  if (!wire::valid_session_name(session.c_str()))
+  if (!session::valid_session_name(session.c_str()))
     return wire::Error{
         fmt::format("--session '{}': accepted are up to {} letters, digits, '-', '_' and '.', the first no '.'",
-                    session, wire::kSessionNameLimit)};
-  wire::sweep_dead_sessions(session.c_str());
-  const int hold = wire::hold_session(session.c_str());
-  char folder[wire::kSessionPathLimit];
-  if (hold < 0 || !wire::session_path(session.c_str(), folder))
+                    session, session::kSessionNameLimit)};
+  session::sweep_dead_sessions(session.c_str());
+  const int hold = session::hold_session(session.c_str());
+  char folder[session::kSessionPathLimit];
+  if (hold < 0 || !session::session_path(session.c_str(), folder))
     return wire::Error{fmt::format(
         "the folder of session '{}' can't be made, or is not ours alone; IDLEWAVE_DIR names another place", session)};
   std::unique_ptr<Announcement> announcement(new Announcement(session, hold));
@@ -42,14 +42,14 @@ wire::Result<std::unique_ptr<Announcement>> Announcement::make(const std::string
 
 wire::Status Announcement::publish(const std::string& endpoint) {
   record_.pid = getpid();
-  record_.start = wire::process_start_time(record_.pid);
+  record_.start = session::process_start_time(record_.pid);
   // There is no memory that ranks could join: a rank that takes this for it finds an empty file, and says so.
   record_.memory_fd = hold_;
   if (endpoint.size() >= sizeof record_.endpoint) return wire::Error{"endpoint " + endpoint + " is too long"};
   std::memcpy(record_.endpoint, endpoint.c_str(), endpoint.size() + 1);
-  const int lock = wire::lock_session(session_.c_str(), kLockPatience);
+  const int lock = session::lock_session(session_.c_str(), kLockPatience);
   const bool taken = lives(session_);
-  const bool written = lock >= 0 && !taken && wire::write_agent_record(session_.c_str(), record_);
+  const bool written = lock >= 0 && !taken && session::write_agent_record(session_.c_str(), record_);
   if (lock >= 0) close(lock);
   if (written) return wire::ok();
   return wire::Error{fmt::format("session '{}' can't be found by its name: {}", session_,
@@ -57,12 +57,12 @@ wire::Status Announcement::publish(const std::string& endpoint) {
 }
 
 Announcement::~Announcement() {
-  const int lock = wire::lock_session(session_.c_str(), kLockPatience);
-  wire::remove_agent_record(session_.c_str(), record_);
+  const int lock = session::lock_session(session_.c_str(), kLockPatience);
+  session::remove_agent_record(session_.c_str(), record_);
   // ZeroMQ leaves its sockets behind; of another sender's we have made no endpoint.
   if (!socket_.empty()) unlink(socket_.c_str());
   close(hold_);
-  if (lock >= 0) wire::remove_session_directory_if_empty(session_.c_str());
+  if (lock >= 0) session::remove_session_directory_if_empty(session_.c_str());
   if (lock >= 0) close(lock);
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "probe/wire/agent_record.h"
+#include "probe/session/agent_record.h"
 #include "probe/wire/result.h"
 
 namespace idlewave::cli::simulation {
@@ -31,7 +31,7 @@ class Announcement {
   std::string socket_;
   /// Lets the folder stay.
   int hold_;
-  wire::AgentRecord record_;
+  session::AgentRecord record_;
 };
 
 }  // namespace idlewave::cli::simulation

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
 
 namespace idlewave::cli::simulation {
 namespace {
@@ -15,9 +15,9 @@ constexpr int kLockPatience = 1000;  // ms
 
 wire::Result<std::unique_ptr<StreamKeys>> StreamKeys::make() {
   const std::string session = fmt::format("sim-{}", getpid());
-  char folder[wire::kSessionPathLimit];
-  const int lock = wire::lock_session(session.c_str(), kLockPatience);
-  if (lock < 0 || !wire::session_path(session.c_str(), folder))
+  char folder[session::kSessionPathLimit];
+  const int lock = session::lock_session(session.c_str(), kLockPatience);
+  if (lock < 0 || !session::session_path(session.c_str(), folder))
     return wire::Error{"no folder can be made for the keys; IDLEWAVE_DIR names a place that is yours alone"};
   std::unique_ptr<StreamKeys> keys(new StreamKeys(session, lock));
   auto files = mailbox::make_session_keys(folder);
@@ -27,7 +27,7 @@ wire::Result<std::unique_ptr<StreamKeys>> StreamKeys::make() {
 }
 
 StreamKeys::~StreamKeys() {
-  wire::remove_session_directory(session_.c_str());
+  session::remove_session_directory(session_.c_str());
   close(lock_);
 }
 

@@ -30,15 +30,15 @@
 #include "probe/outlet/mailbox/endpoint.h"
 #include "probe/outlet/mailbox/quiet_thread.h"
 #include "probe/outlet/mailbox/sockets.h"
-#include "probe/wire/descriptor.h"
+#include "probe/session/descriptor.h"
 
 namespace idlewave::mailbox {
 namespace {
 
 using GateClock = std::chrono::steady_clock;
+using session::Descriptor;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using wire::Descriptor;
 
 constexpr std::size_t kMostStrangers = 128;    // At a time: each is admitted, or not, within milliseconds.
 constexpr std::size_t kHandshakeBytes = 4096;  // From either side: greeting, HELLO, INITIATE; WELCOME, READY.

@@ -17,7 +17,7 @@
 namespace idlewave::mailbox {
 namespace {
 
-using wire::Descriptor;
+using session::Descriptor;
 
 constexpr int kBacklog = 4096;  // Nodes that come in one moment; the kernel has a limit of its own.
 

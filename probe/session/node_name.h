@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 inline constexpr std::size_t kNodeNameLimit = 128;  ///< With its NUL.
 
@@ -10,4 +10,4 @@ inline constexpr std::size_t kNodeNameLimit = 128;  ///< With its NUL.
 /// machine; else as the machine calls itself. No allocation, no exception.
 void node_name(char (&out)[kNodeNameLimit]);
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

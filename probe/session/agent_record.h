@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 struct AgentRecord {
   pid_t pid = 0;
@@ -26,4 +26,4 @@ std::uint64_t process_start_time(pid_t pid);
 /// Calls visit(session, record) for each session with a living agent.
 void for_each_live_session(void (*visit)(const char* session, const AgentRecord& record, void* context), void* context);
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -1,4 +1,4 @@
-#include "probe/wire/session_sweep.h"
+#include "probe/session/sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "probe/wire/session_directory.h"
+#include "probe/session/directory.h"
 #include "tests/probe/node.h"
-#include "tests/wire/session_folder.h"
+#include "tests/session/session_folder.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 using test::SessionRoot;
@@ -121,4 +121,4 @@ TEST(LiveSessions, AreThoseWithALivingAgent) {
 }
 
 }  // namespace
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

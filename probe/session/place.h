@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 /// It has a place, and that is not ours.
 bool belongs_elsewhere(const char* folder);
@@ -18,4 +18,4 @@ void settle_place(const char* folder);
 /// Of this place, for the name of a folder that is ours where another place has the plain one.
 std::uint32_t digest_of_this_place();
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

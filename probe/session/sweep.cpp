@@ -1,4 +1,4 @@
-#include "probe/wire/session_sweep.h"
+#include "probe/session/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +9,11 @@
 
 #include <algorithm>
 
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 constexpr time_t kSettlingSeconds = 60;
@@ -138,4 +138,4 @@ void remove_session_directory_if_empty(const char* session) {
   if (others == 0) remove_session_directory(session);
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -1,4 +1,4 @@
-#include "probe/wire/agent_record.h"
+#include "probe/session/agent_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "probe/wire/session_directory.h"
+#include "probe/session/directory.h"
 #include "tests/probe/node.h"
-#include "tests/wire/session_folder.h"
+#include "tests/session/session_folder.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 using test::SessionRoot;
@@ -107,4 +107,4 @@ TEST(ProcessStartTime, SurvivesABracketInTheProgramsName) {
 }
 
 }  // namespace
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <string>
 
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
 #include "tests/probe/node.h"
-#include "tests/wire/session_folder.h"
+#include "tests/session/session_folder.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 using test::SessionRoot;
@@ -141,4 +141,4 @@ TEST(MonitorsPlace, IsForOneAtATimeAndFreeAgainAfterwards) {
 }
 
 }  // namespace
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

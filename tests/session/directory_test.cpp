@@ -1,4 +1,4 @@
-#include "probe/wire/session_directory.h"
+#include "probe/session/directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <string>
 
-#include "probe/wire/session_sweep.h"
+#include "probe/session/sweep.h"
 #include "tests/probe/node.h"
-#include "tests/wire/session_folder.h"
+#include "tests/session/session_folder.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 using test::SessionRoot;
@@ -151,4 +151,4 @@ TEST(SessionDirectory, OfASecondPlaceIsFoundAndRemovedWhenThatOfTheFirstHasGone)
 }
 
 }  // namespace
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

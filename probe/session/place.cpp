@@ -1,4 +1,4 @@
-#include "probe/wire/session_place.h"
+#include "probe/session/place.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -6,11 +6,11 @@
 
 #include <initializer_list>
 
-#include "probe/wire/node_name.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/files.h"
+#include "probe/session/node_name.h"
 
 // Paths of any length would not fit on a small stack, on which a program may begin MPI.
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 constexpr int kPlaceLimit = 128;
@@ -87,4 +87,4 @@ std::uint32_t digest_of_this_place() {
   return sum;
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

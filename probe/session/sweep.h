@@ -1,7 +1,7 @@
 #pragma once
 // How the folders of sessions (session_directory.h) go, whatever their processes were killed by.
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 /// Removes the folders of all sessions of this user that nobody lives in, except `keep` (may be null): owner and lock
 /// free, no living agent, nobody listening at a socket. A folder in which none of them has been yet is spared for a
@@ -15,4 +15,4 @@ void remove_session_directory(const char* session);
 /// that has gone.
 void remove_session_directory_if_empty(const char* session);
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 /// Closed with its owner. -1: none.
 class Descriptor {
@@ -30,4 +30,4 @@ class Descriptor {
   int fd_;
 };
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -18,7 +18,7 @@
 // last user is, whatever killed them. C library only, no exceptions, no allocation after return: this is linked into
 // users' programs.
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 inline constexpr int kSessionNameLimit = 48;  ///< Letters, digits, '-', '_', '.'; not starting with '.'.
 /// Whole path of the folder with its NUL; leaves room for a socket name in 108 bytes.
@@ -72,4 +72,4 @@ void for_each_folder_beside(Visit visit) {
   for_each_folder_beside([](const char* folder, void* context) { (*static_cast<Visit*>(context))(folder); }, &visit);
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -1,4 +1,4 @@
-#include "probe/wire/session_directory.h"
+#include "probe/session/directory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe/wire/session_files.h"
-#include "probe/wire/session_place.h"
+#include "probe/session/files.h"
+#include "probe/session/place.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 constexpr int kHoldPatienceMs = 1000;
@@ -128,4 +128,4 @@ void for_each_folder_beside(void (*visit)(const char* folder, void* context), vo
   });
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

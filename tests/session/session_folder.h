@@ -10,10 +10,10 @@
 #include <fstream>
 #include <string>
 
-#include "probe/wire/agent_record.h"
-#include "probe/wire/session_directory.h"
+#include "probe/session/agent_record.h"
+#include "probe/session/directory.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 namespace fs = std::filesystem;
 
@@ -51,4 +51,4 @@ class NodeOfSlurm {
   NodeOfSlurm& operator=(const NodeOfSlurm&) = delete;
 };
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

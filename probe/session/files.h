@@ -10,9 +10,9 @@
 
 #include <cstddef>
 
-#include "probe/wire/descriptor.h"
+#include "probe/session/descriptor.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 /// False if it does not fit.
 template <std::size_t size, class... Values>
@@ -59,4 +59,4 @@ void for_each_entry(const char* folder, Visit visit) {
   closedir(entries);
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -1,4 +1,4 @@
-#include "probe/wire/trouble_log.h"
+#include "probe/session/trouble_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 #include <sstream>
 #include <string>
 
-#include "probe/wire/session_directory.h"
+#include "probe/session/directory.h"
 #include "tests/probe/node.h"
-#include "tests/wire/session_folder.h"
+#include "tests/session/session_folder.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 using test::SessionRoot;
@@ -95,4 +95,4 @@ TEST(Trouble, DoesNotBlockOnAPipe) {
 }
 
 }  // namespace
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

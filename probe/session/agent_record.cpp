@@ -1,4 +1,4 @@
-#include "probe/wire/agent_record.h"
+#include "probe/session/agent_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 bool parse_number(const char* text, unsigned long long limit, unsigned long long& out) {
@@ -104,4 +104,4 @@ void for_each_live_session(void (*visit)(const char* session, const AgentRecord&
   });
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

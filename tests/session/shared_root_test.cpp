@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "probe/wire/descriptor.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_sweep.h"
-#include "probe/wire/trouble_log.h"
+#include "probe/session/descriptor.h"
+#include "probe/session/directory.h"
+#include "probe/session/sweep.h"
+#include "probe/session/trouble_log.h"
 #include "tests/probe/node.h"
-#include "tests/wire/session_folder.h"
+#include "tests/session/session_folder.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 using test::SessionRoot;
@@ -161,4 +161,4 @@ TEST(SharedRoot, KeepsWhatAContainerIsMakingJustNow) {
 }
 
 }  // namespace
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -1,7 +1,7 @@
 #pragma once
 // trouble.log of a session's folder (session_directory.h).
 
-namespace idlewave::wire {
+namespace idlewave::session {
 
 /// Appends a line to the session's trouble.log, with node and process number before it, for whoever looks after the
 /// session: what could not be done, where, and what to do. Over tcp it goes to trouble.NODE where the session's keys lie
@@ -9,4 +9,4 @@ namespace idlewave::wire {
 /// written, or holds too much already.
 void note_trouble(const char* session, const char* line);
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

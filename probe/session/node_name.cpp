@@ -1,11 +1,11 @@
-#include "probe/wire/node_name.h"
+#include "probe/session/node_name.h"
 
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-#include "probe/wire/session_files.h"
+#include "probe/session/files.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 /// Hydra gives its ranks, which it numbers so, the environment of the node on which it was started.
@@ -23,4 +23,4 @@ void node_name(char (&out)[kNodeNameLimit]) {
   print_to(out, "%s", uname(&names) == 0 ? names.nodename : "localhost");
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -1,4 +1,4 @@
-#include "probe/wire/session_files.h"
+#include "probe/session/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 constexpr int kMakingTries = 100;
@@ -100,4 +100,4 @@ bool is_of_our_user(int socket) {
   return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session

@@ -1,4 +1,4 @@
-#include "probe/wire/trouble_log.h"
+#include "probe/session/trouble_log.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe/wire/node_name.h"
-#include "probe/wire/session_directory.h"
-#include "probe/wire/session_files.h"
+#include "probe/session/directory.h"
+#include "probe/session/files.h"
+#include "probe/session/node_name.h"
 
-namespace idlewave::wire {
+namespace idlewave::session {
 namespace {
 
 constexpr std::size_t kTroubleLimit = 64 * 1024;
@@ -88,4 +88,4 @@ void note_trouble(const char* session, const char* line) {
   write_all(file.get(), text, strlen(text));  // At once: lines don't mix.
 }
 
-}  // namespace idlewave::wire
+}  // namespace idlewave::session
