@@ -61,7 +61,7 @@ view::Lesson lesson_board(const lesson::Tutor& tutor) {
                      .verdict = tutor.verdict_in_words()};
   if (!page.order) return board;
   if (const auto* hold = std::get_if<wire::DelayOrder>(&page.order->order)) board.delay = hold->duration;
-  if (board.delay > Nanoseconds{} && tutor.stage() == lesson::Stage::kDo) board.rank = page.order->ranks.front();
+  if (board.delay > wire::Nanoseconds{} && tutor.stage() == lesson::Stage::kDo) board.rank = page.order->ranks.front();
   if (const auto* noise = std::get_if<wire::NoiseOrder>(&page.order->order)) board.noise = words::to_words(*noise);
   return board;
 }

@@ -110,7 +110,7 @@ bool Student::saw_all() const {
 
 bool Student::all_have_stepped() const {
   const timeline::Timeline& timeline = monitor_.observer().timeline();
-  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+  for (wire::Rank rank = 0; rank < timeline.ranks(); ++rank) {
     const timeline::Lane* lane = timeline.lane(rank);
     if (!lane || lane->steps().empty()) return false;
   }

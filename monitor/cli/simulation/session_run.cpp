@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "monitor/analysis/plural.h"
 #include "monitor/cli/recording.h"
 #include "monitor/cli/simulation/ways.h"
 #include "monitor/cli/verbs.h"
