@@ -186,16 +186,16 @@ inline void note_completed(const Word* words) {
 
 /// What a call that has asked and succeeded was told; before anything else is noted of it.
 template <Call call>
-inline Answer answer_of(const Word* words) {
+inline habits::Answer answer_of(const Word* words) {
   using enum Call;
   constexpr int flag = place_of(call, "flag"), count = place_of(call, "outcount");
   const int told = *reinterpret_cast<const int*>(words[flag >= 0 ? flag : count]);
-  if (told == 0) return Answer::kNotYet;
-  if constexpr (call == kWin_test) return Answer::kDone;
-  if constexpr (completed_by(call) < 0) return Answer::kSeen;
+  if (told == 0) return habits::Answer::kNotYet;
+  if constexpr (call == kWin_test) return habits::Answer::kDone;
+  if constexpr (completed_by(call) < 0) return habits::Answer::kSeen;
   if constexpr (flag < 0)
-    if (told < 0) return Answer::kNothing;  // MPI_UNDEFINED: there was no request.
-  return messages.has_completed_any() ? Answer::kDone : Answer::kNothing;
+    if (told < 0) return habits::Answer::kNothing;  // MPI_UNDEFINED: there was no request.
+  return messages.has_completed_any() ? habits::Answer::kDone : habits::Answer::kNothing;
 }
 
 /// Of a receive; 0 where it makes no difference.

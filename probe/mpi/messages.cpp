@@ -33,7 +33,7 @@ bool is_read_by_fortran(const void* status) {
 std::uint64_t Messages::key_of(Handles::Key comm, Part part) {
   const auto freed = std::uint64_t{handles.freed_communicators()} << 8;
   const std::uint64_t rest = freed | static_cast<std::uint64_t>(part) << 1 | comm.is_fortran();
-  return WaitPatterns::mix(static_cast<std::uint64_t>(comm.handle()) + WaitPatterns::mix(rest + 1)) | 1;
+  return habits::WaitPatterns::mix(static_cast<std::uint64_t>(comm.handle()) + habits::WaitPatterns::mix(rest + 1)) | 1;
 }
 
 void Messages::begin(const void* caller, const BinaryInterface& interface, wire::Rank rank, wire::Rank world_size) {
@@ -304,19 +304,19 @@ void Messages::start_collective(Handles::Key comm, Part part, int root, const vo
   made.more = static_cast<std::int64_t>(key);
 }
 
-std::optional<WaitLearner::Group> Messages::find_group(Handles::Key comm, Part part) const {
+std::optional<habits::WaitLearner::Group> Messages::find_group(Handles::Key comm, Part part) const {
   static wire::Rank ranks[shm::kPatternRanks];
   if (part == Part::kFromNeighbours || part == Part::kFromNeighboursPerhaps) return find_neighbours(comm, part);
   const bool is_all = part == Part::kAll;
   if (is_all && handles.ranks_of(comm) == world_size_ && !handles.is_intercommunicator(comm))
-    return WaitLearner::Group{{}, shm::PartnerBook::kCollective};
+    return habits::WaitLearner::Group{{}, shm::PartnerBook::kCollective};
   const int count = handles.world_ranks_of(comm, ranks);
   if (count <= 0) return std::nullopt;
   int used = count;
   if (part == Part::kFromLower) used = handles.own_rank_in(comm);
   if (used < 0) return std::nullopt;
-  return WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(used)),
-                            is_all ? std::uint32_t{shm::PartnerBook::kCollective} : 0};
+  return habits::WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(used)),
+                                    is_all ? std::uint32_t{shm::PartnerBook::kCollective} : 0};
 }
 
 void Messages::step(wire::Step number) {

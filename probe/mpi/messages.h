@@ -11,10 +11,10 @@
 
 #include "probe/mpi/call_sums.h"
 #include "probe/mpi/eager_limits.h"
+#include "probe/mpi/habits/wait_learner.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/request_table.h"
 #include "probe/mpi/roles.h"
-#include "probe/mpi/wait_learner.h"
 #include "probe/mpi/windows.h"
 
 namespace idlewave::mpi {
@@ -139,9 +139,9 @@ class Messages {
   void complete_unknown(int i);
   static std::uint64_t key_of(Handles::Key comm, Part part);
   Partner partner_in(Handles::Key comm, Part part, int root) const;
-  std::optional<WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
-  std::optional<WaitLearner::Group> find_neighbours(Handles::Key comm, Part part) const;
-  std::optional<WaitLearner::Group> find_group_of_window(Handles::Key window) const;
+  std::optional<habits::WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
+  std::optional<habits::WaitLearner::Group> find_neighbours(Handles::Key comm, Part part) const;
+  std::optional<habits::WaitLearner::Group> find_group_of_window(Handles::Key window) const;
   void tell_group(const Windows::Group& group);
   void wait_for_group(const Windows::Group& group);
 
@@ -156,7 +156,7 @@ class Messages {
   std::atomic<bool> others_start_{false};
   EagerLimits limits_;
   RequestTable requests_;
-  WaitLearner learner_;
+  habits::WaitLearner learner_;
   RequestTable::Request lost_;  ///< One that found no room.
   std::uint64_t handles_[kMostSaved] = {};
 };

@@ -12,11 +12,11 @@
 #include "probe/client/libc_parts.h"
 #include "probe/client/own_rank.h"
 #include "probe/client/precedence.h"
+#include "probe/mpi/habits/step_finder.h"
 #include "probe/mpi/hand_linked.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/messages.h"
 #include "probe/mpi/open_sessions.h"
-#include "probe/mpi/step_finder.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/world.h"
 #include "probe/session/trouble_log.h"
@@ -36,7 +36,7 @@ struct Steps {
   int call = -1;            ///< kCall: a Call.
   wire::Step next = 0;      ///< Unless found.
   std::uint64_t words = 0;  ///< Of the program, that a step begins.
-  StepFinder finder;
+  habits::StepFinder finder;
 };
 
 constinit Steps steps;
@@ -56,7 +56,7 @@ std::int64_t processor_time() {
 
 /// Of the thread that reports.
 struct Asking {
-  Polling polling{processor_time};
+  habits::Polling polling{processor_time};
   bool is_shown_as_wait = false;  ///< What has gone on since the latest question, and goes on.
   wire::Nanoseconds work{};       ///< Before the first of those that were answered in vain, and between them.
 };
@@ -186,15 +186,15 @@ void stop() {
 
 std::uintptr_t function_of(Call call) {
   using enum Call;
-  auto ends = CallSite::Ends::kNone;
-  if (call == kWait || call == kWaitall || call == kWaitany) ends = CallSite::Ends::kRequests;
-  if (call == kTest || call == kTestall || call == kTestany) ends = CallSite::Ends::kRequests;
-  if (call == kWaitsome || call == kTestsome) ends = CallSite::Ends::kSomeRequests;
-  return CallSite::call_of(static_cast<std::uintptr_t>(call), ends);
+  auto ends = habits::CallSite::Ends::kNone;
+  if (call == kWait || call == kWaitall || call == kWaitany) ends = habits::CallSite::Ends::kRequests;
+  if (call == kTest || call == kTestall || call == kTestany) ends = habits::CallSite::Ends::kRequests;
+  if (call == kWaitsome || call == kTestsome) ends = habits::CallSite::Ends::kSomeRequests;
+  return habits::CallSite::call_of(static_cast<std::uintptr_t>(call), ends);
 }
 
 /// Of the call that goes on.
-CallSite site_of(Call call, const void* place, bool of_all) {
+habits::CallSite site_of(Call call, const void* place, bool of_all) {
   constexpr std::uintptr_t kOfSome = std::uintptr_t{1} << 63;  // no address has it
   return {.place = reinterpret_cast<std::uintptr_t>(place) | (of_all ? 0 : kOfSome),
           .frame = reinterpret_cast<std::uintptr_t>(watch.inside.load(std::memory_order_relaxed)),
@@ -342,18 +342,18 @@ wire::Step finish_asking(Call call, const void* place) {
 
 }  // namespace
 
-void leave_ask(Call call, const void* place, Answer answer) {
+void leave_ask(Call call, const void* place, habits::Answer answer) {
   if (!client::is_reporter()) [[unlikely]]
     return end_turn();
-  if (answer == Answer::kNotYet) {
+  if (answer == habits::Answer::kNotYet) {
     watch.sums.close(ask_in_vain(place), client::CallCounter::kUnknownBytes);
     return end_turn();
   }
   asking.is_shown_as_wait = false;
   wire::Step step = wire::kNoStep;
-  if (answer == Answer::kDone) step = finish_asking(call, place);
-  if (answer == Answer::kSeen) asking.polling.see(reinterpret_cast<std::uintptr_t>(place));
-  if (answer == Answer::kNothing) asking.polling.ask_for_nothing(reinterpret_cast<std::uintptr_t>(place));
+  if (answer == habits::Answer::kDone) step = finish_asking(call, place);
+  if (answer == habits::Answer::kSeen) asking.polling.see(reinterpret_cast<std::uintptr_t>(place));
+  if (answer == habits::Answer::kNothing) asking.polling.ask_for_nothing(reinterpret_cast<std::uintptr_t>(place));
   close_wait(step, client::CallCounter::kUnknownBytes);
   end_turn();
 }

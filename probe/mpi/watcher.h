@@ -12,9 +12,9 @@
 
 #include "probe/mpi/call_sums.h"
 #include "probe/mpi/calls.h"
+#include "probe/mpi/habits/polling.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/partner.h"
-#include "probe/mpi/polling.h"
 #include "probe/mpi/roles.h"
 
 /// Where the function that this is written in goes back to, and where its part of the stack begins.
@@ -85,7 +85,7 @@ void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Part
 /// (polling.h), and is shown as one wait then.
 bool enter_ask(Call call, const void* frame, const void* caller);
 /// What it was told. With kDone it counts as a call that waits.
-void leave_ask(Call call, const void* place, Answer answer);
+void leave_ask(Call call, const void* place, habits::Answer answer);
 
 /// A call of another thread than that which reports, for as long as it goes on in the wrapper with that frame: it is shown on
 /// the thread's own lane and summed, or, where that has none, counted as not seen. What the library calls within it counts

@@ -12,22 +12,22 @@ constinit Windows windows;
 
 }  // namespace
 
-std::optional<WaitLearner::Group> Messages::find_neighbours(Handles::Key comm, Part part) const {
+std::optional<habits::WaitLearner::Group> Messages::find_neighbours(Handles::Key comm, Part part) const {
   static wire::Rank ranks[shm::kPatternRanks];
   bool all_are_sources = false;
   const int count = handles.sources_of(comm, ranks, all_are_sources);
   if (count < 0 || (part == Part::kFromNeighboursPerhaps && !all_are_sources)) return std::nullopt;
   std::sort(ranks, ranks + count);
   const auto* const end = std::unique(ranks, ranks + count);
-  return WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(end - ranks)), 0};
+  return habits::WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(end - ranks)), 0};
 }
 
-std::optional<WaitLearner::Group> Messages::find_group_of_window(Handles::Key window) const {
+std::optional<habits::WaitLearner::Group> Messages::find_group_of_window(Handles::Key window) const {
   static wire::Rank ranks[shm::kPatternRanks];
   const int count = handles.world_ranks_of_window(window, ranks);
   if (count <= 0) return std::nullopt;
   const std::size_t others = count == world_size_ ? 0 : static_cast<std::size_t>(count);
-  return WaitLearner::Group{std::span(ranks, others), shm::PartnerBook::kCollective};
+  return habits::WaitLearner::Group{std::span(ranks, others), shm::PartnerBook::kCollective};
 }
 
 void Messages::fence(Handles::Key window) {

@@ -157,7 +157,7 @@ struct Shown<Word(Words...)> {
     const Word result = call_as<form>(next, all, words...);
     handles.came_back(generation);
     const bool is_sound = !may_handler_have_run() && has_succeeded<call, form>(result, all);
-    [[maybe_unused]] Answer answer = Answer::kNothing;
+    [[maybe_unused]] habits::Answer answer = habits::Answer::kNothing;
     if constexpr (asks(call))
       if (is_sound) answer = answer_of<call>(all);
     const Sent sent = is_sound ? count_sent<call, form>(all) : Sent();

@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "probe/mpi/step_finder.h"
+#include "probe/mpi/habits/step_finder.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 using wire::Step;
 
@@ -79,4 +79,4 @@ inline std::map<int, Step> by_iteration(const Calls& calls) {
   return found;
 }
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

@@ -1,6 +1,6 @@
 // Waiting told from working in programs that ask: made of questions and pauses of which is known what they are.
 
-#include "probe/mpi/polling.h"
+#include "probe/mpi/habits/polling.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/any_seed.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 namespace {
 
 using wire::Nanoseconds;
@@ -241,4 +241,4 @@ TEST(Polling, TakesWhatIsLongerThanTheRankSleptForUnknownWhereItWasSeenToWork) {
 }
 
 }  // namespace
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

@@ -13,7 +13,7 @@
 #include "tests/any_seed.h"
 #include "tests/mpi/called_places.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 namespace {
 
 /// How the body of a loop over partners is written.
@@ -254,4 +254,4 @@ TEST(StepFinder, PartnersWithoutOrderAreTakenAsTheyCome) {
 }
 
 }  // namespace
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

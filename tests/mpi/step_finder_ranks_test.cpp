@@ -11,7 +11,7 @@
 #include "tests/any_seed.h"
 #include "tests/mpi/called_places.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 namespace {
 
 /// How a rank exchanges with its neighbours in an iteration.
@@ -198,4 +198,4 @@ TEST(StepFinder, AChainThatMeetsAllEveryFiveIterationsHasItsIterationsForSteps) 
 }
 
 }  // namespace
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

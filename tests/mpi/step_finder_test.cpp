@@ -14,7 +14,7 @@
 #include "tests/any_seed.h"
 #include "tests/mpi/called_places.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 namespace {
 
 /// How a loop's body waits for the requests that it has started.
@@ -317,4 +317,4 @@ TEST(StepFinder, MorePlacesThanItKnowsDoNotHarmIt) {
 }
 
 }  // namespace
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

@@ -1,6 +1,6 @@
 // Whom a rank's waits depend on, as it is learnt from messages: judged by slow and obvious accounts of the same.
 
-#include "probe/mpi/wait_learner.h"
+#include "probe/mpi/habits/wait_learner.h"
 
 #include <gmock/gmock.h>
 
@@ -17,7 +17,7 @@
 #include "probe/mpi/request_table.h"
 #include "tests/any_seed.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 namespace {
 
 using testing::ElementsAre;
@@ -431,4 +431,4 @@ TEST(EagerLimits, TakeASendThatIsLateNowAndThenForEager) {
 }
 
 }  // namespace
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

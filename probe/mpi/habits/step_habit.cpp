@@ -1,9 +1,9 @@
-#include "probe/mpi/step_habit.h"
+#include "probe/mpi/habits/step_habit.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 using Numbers = std::span<const std::uint8_t>;
 
@@ -110,4 +110,4 @@ std::optional<std::uint8_t> StepHabit::number_of(const WaitPatterns::Pattern& pa
   return static_cast<std::uint8_t>(said_count_++);
 }
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

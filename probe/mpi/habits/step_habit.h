@@ -4,9 +4,9 @@
 #include <optional>
 #include <span>
 
-#include "probe/mpi/wait_patterns.h"
+#include "probe/mpi/habits/wait_patterns.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 /// What a rank does again and again: the cycle of steps that it is in, each a sequence of waits. A cycle is believed when
 /// it has come twice, and for eight steps; steps that happen now and then, such as a checkpoint, leave it as it is, until
@@ -116,4 +116,4 @@ class StepHabit {
   wire::Rank ranks_[shm::kPatternRanks] = {};
 };
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

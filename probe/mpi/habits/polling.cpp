@@ -1,9 +1,9 @@
-#include "probe/mpi/polling.h"
+#include "probe/mpi/habits/polling.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 /// One that stands where another belongs takes its place.
 Polling::Site& Polling::site_of(std::uintptr_t place) {
@@ -74,4 +74,4 @@ void Polling::join(Site& site) {
   taken.counts_since = kept.counts_since;
 }
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

@@ -1,8 +1,8 @@
-#include "probe/mpi/wait_patterns.h"
+#include "probe/mpi/habits/wait_patterns.h"
 
 #include <algorithm>
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 namespace {
 
 using Book = shm::PartnerBook;
@@ -83,4 +83,4 @@ void WaitPatterns::forget() {
   for (Key& place : keys_) place = {};
 }
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

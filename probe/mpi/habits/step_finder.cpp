@@ -1,10 +1,10 @@
-#include "probe/mpi/step_finder.h"
+#include "probe/mpi/habits/step_finder.h"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
   if (stands_for_anchor(site)) {
@@ -481,4 +481,4 @@ std::uint32_t StepFinder::rows_before(const Row& row, const Count& count) const 
   return (count.times - std::min(count.times, left_now)) / static_cast<std::uint32_t>(run_length_);
 }
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

@@ -5,7 +5,7 @@
 
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 /// What a call that asks has been told.
 enum class Answer : std::uint8_t {
@@ -122,4 +122,4 @@ class Polling {
   Site sites_[kSites] = {};
 };
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

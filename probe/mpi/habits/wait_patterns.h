@@ -6,7 +6,7 @@
 #include "probe/mpi/partner.h"
 #include "probe/shm/partner_book.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 /// Whom waits of a rank depended on, each such set of partners once, under a number. A wait is told partner by partner,
 /// in any order, each as often as there are messages; one that has come before is found by the sum of its partners'
@@ -102,4 +102,4 @@ class WaitPatterns {
   wire::Rank ranks_[kMostRanks] = {};
 };
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

@@ -4,10 +4,10 @@
 #include <optional>
 #include <span>
 
-#include "probe/mpi/step_habit.h"
-#include "probe/mpi/wait_patterns.h"
+#include "probe/mpi/habits/step_habit.h"
+#include "probe/mpi/habits/wait_patterns.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 /// Learns from a rank's messages whom its waits depend on, step by step, and says it once the steps repeat themselves,
 /// in the terms of idlewave_partners. No allocation; one thread.
@@ -107,4 +107,4 @@ class WaitLearner {
   StepHabit habit_;
 };
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits

@@ -8,7 +8,7 @@
 #include "probe/mpi/partner.h"
 #include "probe/wire/vocabulary.h"
 
-namespace idlewave::mpi {
+namespace idlewave::mpi::habits {
 
 /// Where in the program a call stands. Words alone, which are copied as they were stored.
 struct CallSite {
@@ -249,4 +249,4 @@ class StepFinder {
   About row_[kKnownCalls] = {};     ///< Its latest calls, in a ring.
 };
 
-}  // namespace idlewave::mpi
+}  // namespace idlewave::mpi::habits
