@@ -14,8 +14,10 @@ namespace idlewave::cli {
 
 namespace {
 
-constexpr int kPatienceForReader = 2000;   // ms
-constexpr std::size_t kAtOnce = PIPE_BUF;  // There is room for so much where there is room at all.
+constexpr int kForEver = -1, kPatienceForReader = 2000;  // ms
+constexpr std::size_t kAtOnce = PIPE_BUF;                // There is room for so much where there is room at all.
+
+int g_patience = kForEver;
 
 /// Of a terminal that was stopped (^S) somebody reads.
 bool may_have_no_reader(int stream) {
@@ -25,11 +27,15 @@ bool may_have_no_reader(int stream) {
 
 }  // namespace
 
+void wait_for_no_reader() {
+  if (may_have_no_reader(STDERR_FILENO)) g_patience = kPatienceForReader;
+}
+
 void say(std::string_view text) {
   static bool somebody_reads = true;
   while (somebody_reads && !text.empty()) {
     pollfd room{STDERR_FILENO, POLLOUT, 0};
-    somebody_reads = poll(&room, 1, may_have_no_reader(STDERR_FILENO) ? kPatienceForReader : -1) != 0;
+    somebody_reads = poll(&room, 1, g_patience) != 0;
     if (!somebody_reads) return;
     const ssize_t written = write(STDERR_FILENO, text.data(), std::min(text.size(), kAtOnce));
     if (written < 0 && errno != EINTR && errno != EAGAIN) return;

@@ -26,9 +26,12 @@ int doctor();
 /// terminal is put back whatever happens to it.
 int guarded(const std::function<int()>& body, process::GuardOptions options = {});
 
-/// Prints to stderr. Where that is a pipe which nobody empties for 2 s nothing is said any more: our words hold no exit code
-/// back.
+/// Prints to stderr.
 void say(std::string_view text);
+
+/// For who passes on the exit code of another program: where stderr is a pipe that nobody empties for 2 s, nothing is said
+/// any more.
+void wait_for_no_reader();
 
 /// Says "idlewave: <message>" and returns `code`.
 int fail(const std::string& message, int code);
