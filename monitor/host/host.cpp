@@ -314,7 +314,7 @@ void Host::turn() {
   if (far_nodes_) far_nodes_->serve();
   pass_on_frames();
   pass_on_commands();
-  link_.set_pace(pace());
+  link_.set_pace(ended_at_ ? kLook : pace());  // Said anew at the end, it shows who is gone.
   obey_recordings();
   listen_to_starter();
   look_after_program();
@@ -348,9 +348,8 @@ void Host::note(const std::string& text) {
   if (notes_.size() < kMostNotes && notes_.insert(text).second) starter_.say(message::kNote + text);
 }
 
-/// That of the screen which is most in a hurry; at the end it is told anew, by which it shows who is gone.
+/// That of the screen which is most in a hurry.
 Nanoseconds Host::pace() const {
-  if (ended_at_) return kLook;
   const auto here = view_->pace(), afar = far_view_ ? far_view_->pace() : std::nullopt;
   if (here && afar) return std::min(*here, *afar);
   return here.value_or(afar.value_or(kUnwatchedPace));
