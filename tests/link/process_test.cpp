@@ -168,8 +168,10 @@ std::size_t resident_bytes() {
 
 TEST_F(ProcessTest, AStoppedMonitorCostsTheSenderABoundedAmountOfMemoryAndSeesTheGap) {
   constexpr std::uint64_t kBuffer = 1u << 20;
-  // Times 1000 bytes. Who is silent for as long as a sanitizer takes for more is forgotten, and told no end.
-  constexpr std::uint64_t kStream = tests::kSanitized ? 20'000 : 200'000;
+  constexpr std::uint64_t kStream = tests::kSanitized ? 20'000 : 200'000;  // Times 1000 bytes.
+  // A sender counts a second of silence at most for each time that it looks, however long it took, and forgets who is
+  // silent for ten.
+  constexpr std::uint64_t kLooks = 5;
   Child monitor([&] {
     auto link = link_to({.endpoint = endpoint_, .credits = 64});
     const auto numbers = numbers_of(read_to_the_end(*link, 1'000'000));
@@ -182,7 +184,7 @@ TEST_F(ProcessTest, AStoppedMonitorCostsTheSenderABoundedAmountOfMemoryAndSeesTh
   const std::size_t before = resident_bytes();
   for (std::uint64_t i = 2; i <= kStream; ++i) {
     outlet->send(events(i, 1000));
-    if (i % 1000 == 0) outlet->serve(Nanoseconds(0));
+    if (i % (kStream / kLooks) == 0) outlet->serve(Nanoseconds(0));
   }
   // A sanitizer keeps what is freed.
   if (!tests::kSanitized) {
