@@ -1,9 +1,6 @@
 // A session file: info, report, replay, and what `sim --from` makes of it. The first byte says whether the rest is a
 // file, byte for byte, or frames for a sound one, since no fuzzer finds the checksum of a compressed block.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <memory>
 
 #include "monitor/analysis/program/program.h"
@@ -16,28 +13,12 @@
 #include "monitor/view/state.h"
 #include "probe/wire/frame_log.h"
 #include "tests/fuzz/frames.h"
+#include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/road.h"
 #include "workloads/support/scenario.h"
 
 namespace idlewave::fuzz {
 namespace {
-
-/// A file of memory that has a name.
-class MemoryFile {
- public:
-  MemoryFile() : fd_(memfd_create("session", MFD_CLOEXEC)) { path_ = "/proc/self/fd/" + std::to_string(fd_); }
-  ~MemoryFile() { close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  const std::string& path() const { return path_; }
-  void write(std::span<const std::uint8_t> bytes) {
-    require(::write(fd_, bytes.data(), bytes.size()) == ssize_t(bytes.size()));
-  }
-
- private:
-  int fd_;
-  std::string path_;
-};
 
 void write_frames(Bytes& in, const std::string& path) {
   auto writer = wire::FrameLogWriter::create(path, {"0", in.text(8), in.text(8), in.text(8), in.number()});
