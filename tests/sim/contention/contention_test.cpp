@@ -228,5 +228,24 @@ TEST(ScenarioThatCannotRun, IsRefusedInOneLine) {
   EXPECT_FALSE(sim::contention::run(reference_scenario(), {.active_means_of = sim::core::Fractions{0.9, 0.1}}));
 }
 
+TEST(ScenarioThatCannotRun, IsOneOfWhichNanosecondsCanTellNoEnd) {
+  Scenario slow = reference_scenario();
+  slow.program.steps = 20;
+  for (const double bandwidth : {1e-299, 1e-12, 1e-2}) {
+    slow.machine.curve = {10e9, bandwidth, 25e9};
+    EXPECT_THAT(sim::contention::run(slow, {}).error().message, HasSubstr("73 years")) << bandwidth;
+  }
+  // 1.6e9 s are half a century.
+  slow.machine.curve = {50e6 / 1.6e9};
+  slow.delays.clear();
+  slow.machine.ranks_per_domain = 1;
+  EXPECT_THAT(sim::contention::run(slow, {}).error().message, HasSubstr("the run is longer than"));
+  slow.program.steps = 1;
+  EXPECT_NEAR(run_of(slow).makespan, 1.6e9, 1);
+  Scenario core = core_bound_chain({"", {1}, WaitFlavour::kAll, Protocol::kEager, 0, 0});
+  core.program.time = 1'600'000'000s;
+  EXPECT_THAT(sim::contention::run(core, {}).error().message, HasSubstr("the run is longer than"));
+}
+
 }  // namespace
 }  // namespace idlewave::tests

@@ -1,7 +1,5 @@
 #include "workloads/sim/contention/contention_run.h"
 
-#include <limits>
-
 #include "workloads/sim/contention/core_bound_sweep.h"
 #include "workloads/sim/contention/event_engine.h"
 #include "workloads/sim/core/active_window.h"
@@ -18,8 +16,6 @@ using core::RunOptions;
 using core::Unobserved;
 using core::Window;
 using wire::Result;
-
-constexpr double kToItsEnd = std::numeric_limits<double>::max();
 
 /// Not owned: the caller keeps it for the run.
 std::shared_ptr<const PhaseNoise> borrowed(const PhaseNoise* noise) {
@@ -54,6 +50,11 @@ Run run_model(const Model& model, const RunOptions& options, double until) {
   return run_events(model, options, Unobserved{}, until);
 }
 
+bool is_too_long(const Run& run, const std::atomic<bool>* stop) {
+  const bool was_told_to_stop = stop != nullptr && *stop;
+  return run.makespan > core::kLongestRun || (run.stopped && !was_told_to_stop);
+}
+
 std::vector<double> means_of(const Model& model, const PhaseNoise* noise, double makespan, Fractions fractions,
                              const std::atomic<bool>* stop) {
   const Window window{fractions.from * makespan, fractions.to * makespan};
@@ -75,7 +76,9 @@ Result<Run> run(const support::Scenario& scenario, const RunOptions& options) {
   const auto model = core::model_of(scenario);
   if (!model) return model.error();
   if (const auto checked = core::check(options, model->steps); !checked) return checked.error();
-  Run run = run_model(*model, options, kToItsEnd);
+  Run run = run_model(*model, options, core::kLongestRun);
+  if (is_too_long(run, options.stop))
+    return wire::Error{"the run is longer than 2^61 ns (73 years): make its work, delays, noise or messages shorter"};
   if (options.active_means_of && run.makespan > 0 && !run.stopped) {
     run.active_means = means_of(*model, options.noise, run.makespan, *options.active_means_of, options.stop);
     run.stopped = run.active_means.empty();

@@ -8,7 +8,8 @@ namespace idlewave::sim::contention {
 
 /// By the event engine if the scenario is memory-bound, else by the sweep. The same scenario and noise give the same
 /// run to the last bit. A recorder of a core-bound run is called in the order of time for each rank only. Run::events:
-/// moments of a domain; of a core-bound run, posts. Error: what model_of refuses, or an option that is out of range.
+/// moments of a domain; of a core-bound run, posts. Error: what model_of refuses, an option that is out of range, or
+/// that the run is longer than kLongestRun.
 wire::Result<core::Run> run(const support::Scenario& scenario, const core::RunOptions& options);
 
 /// Averages of a run that `run` has made of the same scenario and noise, for callers that time the two apart: the

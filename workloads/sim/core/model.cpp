@@ -91,7 +91,13 @@ wire::Result<std::vector<double>> seconds_of_work(const Scenario& scenario) {
     if (!(all > 0) || !std::isfinite(all)) {
       return Error{fmt::format("machine: {} B/s for {} active ranks; bandwidths must be above zero", all, active)};
     }
-    seconds[static_cast<std::size_t>(active)] = active * volume / all;
+    const double work = active * volume / all;
+    if (work > kLongestRun) {
+      constexpr const char* kTooSlow =
+          "machine: at {} B/s of {} active ranks a step's work takes {:.3g} s; at most 73 years";
+      return Error{fmt::format(kTooSlow, all, active, work)};
+    }
+    seconds[static_cast<std::size_t>(active)] = work;
   }
   return seconds;
 }

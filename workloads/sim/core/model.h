@@ -1,6 +1,7 @@
 #pragma once
 // A scenario as the contention engines need it: checked, in seconds, with one unit of work per rank and step.
 
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -15,6 +16,9 @@ using wire::Step;
 
 /// Messages above this go by rendezvous where the scenario leaves it open ("auto"), bytes.
 inline constexpr std::uint64_t kEagerLimit = 64 * 1024;
+
+/// No run is to last longer, seconds: 2^61 ns, 73 years. A session tells of it in nanoseconds.
+inline constexpr double kLongestRun = double(std::int64_t{1} << 61) * 1e-9;
 
 /// Idle time before the work of (rank, step), seconds.
 using Delays = std::map<std::pair<Rank, Step>, double>;
