@@ -1,8 +1,12 @@
 #include "monitor/cli/simulation/observation.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <utility>
 
 #include "monitor/cli/simulation/frames.h"
+#include "monitor/timeline/node_clock.h"
 #include "workloads/sim/core/active_window.h"
 
 namespace idlewave::cli::simulation {
@@ -63,8 +67,16 @@ wire::Status check_observation(const support::Scenario& scenario) {
   return model ? sim::emitter::check_session(scenario, *model, sim::waits_of(scenario, *model)) : model.error();
 }
 
+wire::Status check_length(const sim::core::Run& run) {
+  constexpr double kLongest = std::chrono::duration<double>(timeline::kFarthest).count();
+  if (run.makespan < kLongest) return wire::ok();
+  return wire::Error{
+      fmt::format("the run takes {:.3g} s, and a session tells of 2^58 ns (9 years) at most", run.makespan)};
+}
+
 wire::Result<Observation> observe(const sim::Prepared& prepared, const sim::core::Run& run, const Wanted& wanted,
                                   const std::atomic<bool>& stop) {
+  if (const wire::Status length = check_length(run); !length) return length.error();
   const auto model = sim::model_of(prepared.scenario);
   if (!model) return model.error();
   Observation observation;

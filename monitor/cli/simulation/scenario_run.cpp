@@ -47,16 +47,17 @@ void say_that_it_was_interrupted(const Observation& observation, const ScenarioO
 }
 
 /// Whether there is anything to look for, and room for it in a session.
-bool has_findings(const sim::Prepared& prepared, const ScenarioOptions& options) {
+bool has_findings(const sim::Prepared& prepared, const ScenarioOptions& options, const sim::core::Run& run) {
   if (!options.json) return false;
-  const wire::Status can_be_looked_at = check_observation(prepared.scenario);
+  wire::Status can_be_looked_at = check_observation(prepared.scenario);
+  if (can_be_looked_at) can_be_looked_at = check_length(run);
   if (!can_be_looked_at) say_that_nothing_is_found(can_be_looked_at.error());
   return bool(can_be_looked_at);
 }
 
 /// Runs once more: records, returns what was found (null: nothing), and adds the averages to `run`.
 wire::Result<json> look_at(const sim::Prepared& prepared, const ScenarioOptions& options, sim::core::Run& run) {
-  const bool finds = has_findings(prepared, options);
+  const bool finds = has_findings(prepared, options, run);
   if (!finds && options.record.empty()) return json();
   auto observation = observe(prepared, run,
                              {.program = options.scenario.stem(),

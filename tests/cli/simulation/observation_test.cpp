@@ -151,5 +151,24 @@ TEST_F(Observations, WriteOverNoFile) {
   EXPECT_NE(refused.error().message.find("exists"), std::string::npos);
 }
 
+TEST_F(Observations, OfYearsAreWholeOrRefused) {
+  const std::vector<std::string> year = {"program.kernel=core", "program.time=45000000 s", "delay.0.step=0"};
+  std::vector<std::string> shorter = year, longer = year;
+  shorter.emplace_back("program.steps=6");
+  longer.emplace_back("program.steps=7");
+  const sim::Prepared eight_years = prepared(kReference, shorter), ten_years = prepared(kReference, longer);
+  const auto run = sim::run(eight_years.scenario, {}), too_long = sim::run(ten_years.scenario, {});
+  ASSERT_TRUE(run && too_long);
+  ASSERT_TRUE(observe(eight_years, *run, wanted(), never_));
+  const auto recording = read_recording(wanted().record, 64u << 20);
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(nlohmann::json::parse(report_json(recording->timeline(), {})).at("dropped"), 0);
+  fs::remove(wanted().record);
+  const auto refused = observe(ten_years, *too_long, wanted(), never_);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("9 years"), std::string::npos);
+  EXPECT_FALSE(fs::exists(wanted().record));
+}
+
 }  // namespace
 }  // namespace idlewave::cli::simulation
