@@ -15,11 +15,10 @@ BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
 RANKS = 4
 PATIENCE = 90
+TRIES_OF_ASKING = 3
 # Of the time between MPI_Init and MPI_Finalize, absolutely: on a loaded machine a rank may lose the processor between the program's look
 # at its clock and ours, on either side of a call.
 SHARE_TOLERANCE = 0.02
-# The same where ranks ask for what they wait for, until it is known whether they sleep between two questions.
-SHARE_TOLERANCE_OF_ASKING = 0.05
 
 
 def launcher_of(mpi):
@@ -68,22 +67,27 @@ class AnyProgram(unittest.TestCase):
         return done, json.loads(report.read_text())
 
     def share_by_itself(self):
-        """Of the ranks' time, in MPI calls."""
+        """Of the ranks' time, in MPI calls; and of it the share that may be shown as work (own_sums.h)."""
         sums = [tuple(map(float, path.read_text().split())) for path in self.sums.iterdir()]
         self.assertEqual(len(sums), RANKS)
-        return sum(inside for inside, _ in sums) / sum(whole for _, whole in sums)
+        whole = sum(its[1] for its in sums)
+        return sum(its[0] for its in sums) / whole, sum(sum(its[2:]) for its in sums) / whole
 
     def check(self, command, *flags, asks=False):
         """Same results, and the true share of waiting; the report. `asks`: ranks wait in loops around tests and probes too."""
         alone = self.call(command)
         self.assertEqual(alone.returncode, 0, alone.stderr)
-        done, report = self.watch(command, *flags)
-        self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
-        self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (RANKS, True, 0), done.stderr)
-        shown = 1 - report["efficiency"]["parallel"]
-        own = self.share_by_itself()
-        print(f"in MPI calls: {own:.4f} by the program, {shown:.4f} shown", file=sys.stderr)
-        self.assertAlmostEqual(shown, own, delta=SHARE_TOLERANCE_OF_ASKING if asks else SHARE_TOLERANCE)
+        # Ranks that hand their core on between two questions, on a machine that others use, look at times as if they worked: not always.
+        for tries_left in reversed(range(TRIES_OF_ASKING if asks else 1)):
+            done, report = self.watch(command, *flags)
+            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+            self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (RANKS, True, 0), done.stderr)
+            shown = 1 - report["efficiency"]["parallel"]
+            own, unsure = self.share_by_itself()
+            print(f"in MPI calls: {own:.4f} by the program, {unsure:.4f} of it unsure, {shown:.4f} shown", file=sys.stderr)
+            if own - unsure - SHARE_TOLERANCE < shown < own + SHARE_TOLERANCE:
+                break
+            self.assertNotEqual(tries_left, 0, "shown is another share than the program's own")
         self.check_times(report, asks)
         return report
 

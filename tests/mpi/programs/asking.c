@@ -26,11 +26,9 @@ static void post(void) {
 }
 
 static void no_pause(void) {}
-static void yield(void) { sched_yield(); }
-static void nap(void) {
-  const struct timespec span = {0, 100000};
-  nanosleep(&span, NULL);
-}
+static void hand_on(void) { sched_yield(); }
+static void yield(void) { rest(hand_on); }
+static void sleep_a_little(void) { rest(nap); }
 
 static void ask_for_all(void (*pause)(void)) {
   int there = 0;
@@ -118,7 +116,7 @@ static void step(const char* way) {
   post();
   if (strcmp(way, "testall") == 0) IN_MPI(ask_for_all(no_pause));
   if (strcmp(way, "yielding") == 0) IN_MPI(ask_for_all(yield));
-  if (strcmp(way, "sleeping") == 0) IN_MPI(ask_for_all(nap));
+  if (strcmp(way, "sleeping") == 0) IN_MPI(ask_for_all(sleep_a_little));
   if (strcmp(way, "one-by-one") == 0) IN_MPI(ask_one_by_one());
   if (strcmp(way, "in-turns") == 0) IN_MPI(ask_in_turns());
   if (strcmp(way, "testany") == 0) IN_MPI(ask_for_any());

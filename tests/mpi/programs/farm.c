@@ -29,13 +29,12 @@ static void ask(void) {
   long long result = 0;
   for (;;) {
     int task, there = 0;
-    const struct timespec nap = {0, 100000};
     MPI_Status status;
     MPI_Request request;
     IN_MPI(MPI_Isend(&result, 1, MPI_LONG_LONG, 0, ASK, MPI_COMM_WORLD, &request));
     IN_MPI(while (!there) {
       MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
-      if (!there) nanosleep(&nap, NULL);
+      if (!there) rest(nap);
     });
     IN_MPI(MPI_Recv(&task, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
     IN_MPI(for (there = 0; !there;) MPI_Test(&request, &there, MPI_STATUS_IGNORE));
