@@ -18,6 +18,7 @@ class LookBudget {
 
   void spend(std::uint64_t looks) { left_ -= std::min(left_, looks); }
   bool is_spent() const { return left_ == 0; }
+  bool covers(std::uint64_t looks) const { return looks <= left_; }
 
  private:
   std::uint64_t left_;

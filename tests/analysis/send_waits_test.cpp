@@ -315,6 +315,54 @@ TEST(SendWaits, AreThoseOfTheScenario) {
   EXPECT_GE(10 * told, 6 * uncertain);
 }
 
+/// As a screen has it found out, some work at a time.
+TEST(SendWaits, AreTheSameHoweverTheWorkIsCut) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  test::RandomQuietScenarios random(seed);
+  int told = 0;
+  for (int i = 0; i < 30; ++i) {
+    const test::SimulatedSession session(any_exchange(random), test::Says::kPartnersPerhaps);
+    const Timeline& timeline = session.timeline();
+    const auto at_once = partners::with_sends_told(timeline).rules().wait;
+    told += !at_once.empty();
+    partners::SendSearch search(timeline);
+    const bool is_searched = !search.is_done();
+    const int piece = random.whole(1, 50'000);
+    int pieces = 0;
+    do ++pieces;
+    while ([&] {
+      LookBudget budget{std::uint64_t(piece)};
+      return search.advance(budget);
+    }());
+    EXPECT_EQ(search.rules().wait, at_once) << "scenario " << i;
+    // Whom ranks wait for is composed twice at least, and no more than once in a piece that does not cover it.
+    const bool is_cut = piece < int(partners::RankPartners::kLooksToCompose) * timeline.ranks();
+    EXPECT_TRUE(!is_searched || !is_cut || pieces > 2) << "scenario " << i << ", pieces of " << piece;
+  }
+  EXPECT_GT(told, 10);
+}
+
+TEST(SendWaits, AreKnownToWhoeverSearchesForPartnersSomeWorkAtATime) {
+  test::RandomQuietScenarios random(any_seed());
+  int heard = 0;
+  for (int i = 0; i < 10; ++i) {
+    const test::SimulatedSession session(any_exchange(random), test::Says::kPartnersPerhaps);
+    const Nanoseconds step = steps::typical_step_length(session.timeline());
+    partners::PartnerSearch whole(session.timeline(), {}, step), cut(session.timeline(), {}, step);
+    LookBudget unlimited;
+    EXPECT_FALSE(whole.advance(unlimited));
+    for (bool goes_on = true; goes_on;) {
+      LookBudget least(1);
+      goes_on = cut.advance(least);
+    }
+    EXPECT_EQ(cut.found().source, whole.found().source);
+    EXPECT_EQ(cut.found().offsets, whole.found().offsets);
+    heard += whole.found().source == partners::PartnerSource::kDeclared;
+  }
+  EXPECT_GT(heard, 2);
+}
+
 /// What nobody can tell is inferred as if ranks said nothing.
 TEST(SendWaits, ThatAreNotToldLeavePartnersToBeInferred) {
   test::RandomQuietScenarios random(1);

@@ -32,7 +32,8 @@ class RankPartners {
   /// Null if no rank says whom it waits for; also if that is more than some hundred offsets for each, or, where few of
   /// all ranks were heard, more than fits into a quarter of the timeline's budget. `others`: by rank, how
   /// those wait, in all steps, who don't say it; nothing for those of whom that is not known, or for all.
-  /// Costs in proportion to offsets.
+  /// Costs in proportion to offsets; of few for each rank so much of a budget (LookBudget) for each.
+  static constexpr std::uint64_t kLooksToCompose = 600;
   static std::shared_ptr<const RankPartners> declared_in(const SaidWaits& said, std::span<const StepWaits> others = {});
 
   std::span<const wire::Rank> awaited(wire::Rank rank, wire::Step step) const { return in(step).awaited.of(rank); }

@@ -1,9 +1,7 @@
 #include "monitor/analysis/partners/partner_source.h"
 
-#include <utility>
 #include <vector>
 
-#include "monitor/analysis/partners/send_waits.h"
 #include "monitor/analysis/partners/turn_order.h"
 #include "monitor/analysis/steps/step_history.h"
 
@@ -11,21 +9,31 @@ namespace idlewave::analysis::partners {
 
 PartnerSearch::PartnerSearch(const timeline::Timeline& timeline, std::span<const steps::LateMoment> moments,
                              wire::Nanoseconds typical_step)
-    : timeline_(timeline), tolerance_(steps::least_work(typical_step)) {
-  const SaidWaits said = with_sends_told(timeline);
-  rules_ = said.rules();
+    : timeline_(timeline), moments_(moments.begin(), moments.end()), typical_step_(typical_step), sends_(timeline) {
+  if (sends_.is_done()) hear();
+}
+
+void PartnerSearch::hear() {
+  const SaidWaits said(timeline_, sends_.rules());
   who_ = who_declares(said);
   if (who_ == WhoDeclares::kAll) said_ = RankPartners::declared_in(said);
-  if (!said_) inference_.emplace(timeline, moments, typical_step);
+  if (!said_) inference_.emplace(timeline_, moments_, typical_step_);
 }
 
 bool PartnerSearch::advance(LookBudget& budget) {
-  if (said_) return false;
+  if (!said_ && !inference_) {
+    const std::uint64_t to_hear = RankPartners::kLooksToCompose * std::uint64_t(timeline_.ranks());
+    const bool were_told = sends_.is_done();
+    if (sends_.advance(budget) || (!were_told && !budget.covers(to_hear))) return true;
+    budget.spend(to_hear);
+    hear();
+  }
+  if (!inference_) return false;
   if (inference_->advance(budget)) return true;
   if (who_ == WhoDeclares::kSome) {
     std::vector<StepWaits> others = inference_->waits();
     others.resize(std::size_t(timeline_.ranks()));
-    said_ = RankPartners::declared_in({timeline_, rules_}, others);
+    said_ = RankPartners::declared_in({timeline_, sends_.rules()}, others);
   }
   return false;
 }
@@ -43,7 +51,7 @@ Partners PartnerSearch::found() const {
                 .source = who_ == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
                 .unlike_counts = find_unlike_counts(timeline_),
                 .of_ranks = said_};
-  const TurnOrder order = turn_order(timeline_, said, tolerance_);
+  const TurnOrder order = turn_order(timeline_, said, steps::least_work(typical_step_));
   said.by_turns = order.by_turns;
   said.wait_first = order.wait_first;
   return said;

@@ -4,13 +4,15 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "monitor/analysis/partners/partner_inference.h"
+#include "monitor/analysis/partners/send_waits.h"
 
 namespace idlewave::analysis::partners {
 
-/// As ranks say, and where these don't know whether their sends wait, as that was seen (send_waits.h). Of those who don't say
-/// it, and of all where nobody does, as the times tell; that is searched for some work at a time, as PartnerInference does.
+/// As ranks say, and where these don't know whether their sends wait, as the times tell that (send_waits.h). Of those who don't
+/// say it, and of all where nobody does, as the times tell. What these tell is searched for some work at a time.
 /// The timeline must outlive it; one thread.
 class PartnerSearch {
  public:
@@ -23,12 +25,16 @@ class PartnerSearch {
   Partners found() const;
 
  private:
+  /// What ranks say, when it is known whether their sends wait.
+  void hear();
+
   const timeline::Timeline& timeline_;
-  SendRules rules_;
-  WhoDeclares who_;
+  std::vector<steps::LateMoment> moments_;
+  wire::Nanoseconds typical_step_;
+  SendSearch sends_;
+  WhoDeclares who_ = WhoDeclares::kNobody;
   std::shared_ptr<const RankPartners> said_;
-  std::optional<PartnerInference> inference_;
-  wire::Nanoseconds tolerance_;
+  std::optional<PartnerInference> inference_;  ///< Nothing: all say it.
 };
 
 }  // namespace idlewave::analysis::partners

@@ -40,6 +40,8 @@ constexpr double kFewestOver = 0.5;
 constexpr double kSoonBehind = 0.25;
 /// Steps that are needed, and what share of them has to agree.
 constexpr double kEnoughSteps = 8, kShareThatAgrees = 0.75;
+/// What it costs to look at a step of a rank.
+constexpr std::uint64_t kLooksAtStep = 300;
 
 /// Who waits for whom if sends of these kinds wait.
 std::shared_ptr<const RankPartners> partners_if(const Timeline& timeline, SendRules rules) {
@@ -57,8 +59,10 @@ std::set<SendKind> kinds_in(const SaidWaits& said) {
   return kinds;
 }
 
+}  // namespace
+
 /// A step that lasts until then if the sends of a kind wait.
-struct LateReceiver {
+struct SendSearch::LateReceiver {
   std::size_t kind = 0;
   Nanoseconds late{};    ///< Behind all others.
   Nanoseconds behind{};  ///< From there on it went on; below 0: it had ended before.
@@ -66,14 +70,14 @@ struct LateReceiver {
 };
 
 /// Steps of one rank, by who was the last to come.
-struct StepsSeen {
+struct SendSearch::StepsSeen {
   std::vector<Nanoseconds>
       ordinary;  ///< One whom it waits for in either case, or itself: how long it went on from there.
   std::vector<LateReceiver> late;
 };
 
 /// Of one kind; each step as many times as that receiver was later than it had to be.
-class Votes {
+class SendSearch::Votes {
  public:
   /// `over`: the share of its steps that would be over before, if the sends did not wait.
   void add(const LateReceiver& seen, double times, double over, Nanoseconds ordinary) {
@@ -97,32 +101,55 @@ class Votes {
   double waited_ = 0, stayed_ = 0;  ///< Until that receiver came; and for something else behind that.
 };
 
-class Look {
+class SendSearch::Look {
  public:
   Look(const Timeline& timeline, const std::set<SendKind>& kinds)
-      : timeline_(timeline),
-        kinds_(kinds.begin(), kinds.end()),
-        if_none_wait_(partners_if(timeline, {.others = false})),
-        if_all_wait_(partners_if(timeline, {.others = true})) {
-    for (const SendKind kind : kinds_)
-      if_one_waits_.push_back(kinds_.size() == 1 ? if_all_wait_
-                                                 : partners_if(timeline, {.wait = {{kind, true}}, .others = false}));
-  }
+      : timeline_(timeline), kinds_(kinds.begin(), kinds.end()) {}
 
-  SendRules rules() {
-    SendRules rules;
-    if (!if_none_wait_ || !if_all_wait_) return rules;
-    find_delays();
-    const Rank ranks = timeline_.ranks(), stride = std::max<Rank>(1, ranks / kRanksLookedAt);
-    for (Rank rank = 0; rank < ranks; ++rank)
-      if (rank % stride == 0 || behind_delays_.contains(rank)) ask(rank);
-    count();
-    for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
-      if (const auto wait = votes_[kind].wait()) rules.wait[kinds_[kind]] = *wait;
-    return rules;
+  bool advance(LookBudget& budget) {
+    while (!is_done() && !budget.is_spent()) {
+      if (doing_ == Doing::kComposes)
+        compose_next(budget);
+      else
+        ask_next_rank(budget);
+    }
+    return !is_done();
   }
+  bool is_done() const { return doing_ == Doing::kIsDone; }
+  const SendRules& rules() const { return rules_; }
 
  private:
+  enum class Doing : std::uint8_t { kComposes, kAsksRanks, kIsDone };
+
+  /// If no sends wait, if all do, and if those of each kind do.
+  void compose_next(LookBudget& budget) {
+    budget.spend(RankPartners::kLooksToCompose * std::uint64_t(timeline_.ranks()));
+    if (!if_none_wait_) {
+      if_none_wait_ = partners_if(timeline_, {.others = false});
+      if (!if_none_wait_) doing_ = Doing::kIsDone;
+    } else if (!if_all_wait_) {
+      if_all_wait_ = partners_if(timeline_, {.others = true});
+      if (!if_all_wait_) doing_ = Doing::kIsDone;
+      if (kinds_.size() == 1) if_one_waits_ = {if_all_wait_};
+    } else {
+      const SendKind kind = kinds_[if_one_waits_.size()];
+      if_one_waits_.push_back(partners_if(timeline_, {.wait = {{kind, true}}, .others = false}));
+    }
+    if (is_done() || if_one_waits_.size() < kinds_.size()) return;
+    find_delays();
+    doing_ = Doing::kAsksRanks;
+  }
+
+  void ask_next_rank(LookBudget& budget) {
+    const Rank ranks = timeline_.ranks(), stride = std::max<Rank>(1, ranks / kRanksLookedAt);
+    while (next_ < ranks && next_ % stride != 0 && !behind_delays_.contains(next_)) ++next_;
+    if (next_ < ranks) return ask(next_++, budget);
+    count();
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
+      if (const auto wait = votes_[kind].wait()) rules_.wait[kinds_[kind]] = *wait;
+    doing_ = Doing::kIsDone;
+  }
+
   /// In a long run few of the steps behind them are among those that are looked at.
   void find_delays() {
     const auto& delays = timeline_.delays();
@@ -132,11 +159,13 @@ class Look {
           behind_delays_[rank_at(delay->rank, offset)].push_back({step, delay->begin});
   }
 
-  void ask(Rank rank) {
+  void ask(Rank rank, LookBudget& budget) {
     const Lane* lane = timeline_.lane(rank);
     if (!lane) return;
     StepsSeen& seen = by_rank_.emplace_back();
-    for (const std::size_t place : places_to_look_at(rank, *lane)) look_at(rank, *lane, lane->steps()[place], seen);
+    const std::set<std::size_t> places = places_to_look_at(rank, *lane);
+    budget.spend(kLooksAtStep * places.size());
+    for (const std::size_t place : places) look_at(rank, *lane, lane->steps()[place], seen);
     std::ranges::sort(seen.ordinary);
     of_all_.insert(of_all_.end(), seen.ordinary.begin(), seen.ordinary.end());
   }
@@ -231,7 +260,10 @@ class Look {
 
   const Timeline& timeline_;
   const std::vector<SendKind> kinds_;
-  const std::shared_ptr<const RankPartners> if_none_wait_, if_all_wait_;
+  Doing doing_ = Doing::kComposes;
+  Rank next_ = 0;  ///< That may be asked.
+  SendRules rules_;
+  std::shared_ptr<const RankPartners> if_none_wait_, if_all_wait_;
   std::vector<std::shared_ptr<const RankPartners>> if_one_waits_;
   const Nanoseconds least_ = steps::least_work(steps::typical_step_length(timeline_));
   std::map<Rank, std::vector<std::pair<Step, Nanoseconds>>> behind_delays_;  ///< Steps, and when they went on.
@@ -240,14 +272,24 @@ class Look {
   std::vector<Votes> votes_ = std::vector<Votes>(kinds_.size());
 };
 
-}  // namespace
+SendSearch::SendSearch(const Timeline& timeline) {
+  const SaidWaits raw(timeline);
+  if (!raw.has_uncertain()) return;
+  const std::set<SendKind> kinds = kinds_in(raw);
+  if (!kinds.empty() && kinds.size() <= kMostSendKinds) look_ = std::make_unique<Look>(timeline, kinds);
+}
+SendSearch::SendSearch(SendSearch&&) noexcept = default;
+SendSearch::~SendSearch() = default;
+
+bool SendSearch::is_done() const { return !look_ || look_->is_done(); }
+bool SendSearch::advance(LookBudget& budget) { return look_ && look_->advance(budget); }
+SendRules SendSearch::rules() const { return look_ ? look_->rules() : SendRules{}; }
 
 SaidWaits with_sends_told(const Timeline& timeline) {
-  SaidWaits raw(timeline);
-  if (!raw.has_uncertain()) return raw;
-  const std::set<SendKind> kinds = kinds_in(raw);
-  if (kinds.empty() || kinds.size() > kMostSendKinds) return raw;
-  return {timeline, Look(timeline, kinds).rules()};
+  SendSearch search(timeline);
+  LookBudget unlimited;
+  search.advance(unlimited);
+  return {timeline, search.rules()};
 }
 
 }  // namespace idlewave::analysis::partners

@@ -6,7 +6,6 @@
 #include "monitor/analysis/domains/activity.h"
 #include "monitor/analysis/partners/declared_messages.h"
 #include "monitor/analysis/partners/exchange_search.h"
-#include "monitor/analysis/partners/send_waits.h"
 
 namespace idlewave::analysis::program {
 namespace {
@@ -132,8 +131,8 @@ std::size_t nodes_with_ranks(const Timeline& timeline) {
 }
 
 /// Nothing: not all ranks say it.
-std::optional<partners::Exchange> declared_exchange(const Timeline& timeline, const steps::CommonSteps& steps) {
-  const auto said = partners::declared_messages(partners::with_sends_told(timeline));
+std::optional<partners::Exchange> declared_exchange(const partners::SaidWaits& waits, const steps::CommonSteps& steps) {
+  const auto said = partners::declared_messages(waits);
   if (!said) return std::nullopt;
   partners::Exchange exchange{.distances = said->distances,
                               .ring = said->ring,
@@ -149,7 +148,7 @@ std::optional<partners::Exchange> declared_exchange(const Timeline& timeline, co
 
 /// As ranks say, else as the times tell.
 partners::Exchange exchange_of(const Timeline& timeline, const steps::CommonSteps& steps) {
-  const auto declared = declared_exchange(timeline, steps);
+  const auto declared = declared_exchange(partners::with_sends_told(timeline), steps);
   return declared ? *declared : partners::find_exchange(steps::StepSample::of(steps));
 }
 
@@ -161,11 +160,22 @@ wire::Status check_clocks(const Timeline& timeline) {
 }
 
 ModelSearch::ModelSearch(const Timeline& timeline, steps::CommonSteps steps)
-    : timeline_(timeline), steps_(std::move(steps)), declared_(declared_exchange(timeline, steps_)) {
+    : timeline_(timeline), steps_(std::move(steps)), sends_(timeline) {
+  if (sends_.is_done()) hear();
+}
+
+void ModelSearch::hear() {
+  declared_ = declared_exchange({timeline_, sends_.rules()}, steps_);
   if (!declared_) search_.emplace(steps::StepSample::of(steps_));
 }
 
-bool ModelSearch::advance(LookBudget& budget) { return search_ && search_->advance(budget); }
+bool ModelSearch::advance(LookBudget& budget) {
+  if (!declared_ && !search_) {
+    if (sends_.advance(budget)) return true;
+    hear();
+  }
+  return search_ && search_->advance(budget);
+}
 
 ProgramModel ModelSearch::found() const {
   const partners::Exchange& exchange = declared_ ? *declared_ : search_->found();

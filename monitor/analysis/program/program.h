@@ -9,6 +9,7 @@
 #include "monitor/analysis/domains/own_times.h"
 #include "monitor/analysis/partners/exchange.h"
 #include "monitor/analysis/partners/exchange_search.h"
+#include "monitor/analysis/partners/send_waits.h"
 #include "monitor/analysis/steps/common_steps.h"
 #include "monitor/analysis/steps/work.h"
 
@@ -42,8 +43,12 @@ class ModelSearch {
   ProgramModel found() const;
 
  private:
+  /// What ranks say, when it is known whether their sends wait.
+  void hear();
+
   const timeline::Timeline& timeline_;
   steps::CommonSteps steps_;
+  partners::SendSearch sends_;
   std::optional<partners::Exchange> declared_;
   std::optional<partners::ExchangeSearch> search_;  ///< Of what is not declared.
 };
