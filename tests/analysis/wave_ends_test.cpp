@@ -26,7 +26,7 @@ using tests::ExactRun;
 
 /// Core-bound, all of it by closed forms: sigma d (afzal-2020, eq. 2), and where fronts of an endless wave end.
 struct Ends {
-  int fronts = 0, right_speed = 0, ends = 0, right_end = 0, others = 0;
+  int fronts = 0, right_speed = 0, ends = 0, right_end = 0, with_others = 0;
 };
 
 /// Long enough that its slope is not that of two steps.
@@ -95,13 +95,14 @@ TEST(WaveTruth, OfCoreBoundProgramsRunsAndEndsAsTheoryHasIt) {
         const auto ordered = std::ranges::find(waves, waves::WaveCause::kCommand, &waves::Wave::cause);
         ASSERT_NE(ordered, waves.end()) << test::words_of(waves) << test::words_of(program);
         look_at_ends(program, *ordered, found);
-        found.others += int(waves.size()) - 1;
+        found.with_others += waves.size() > 1;
         if (waves.size() > 1) fmt::print("{}in {}\n", test::words_of(waves), test::words_of(program));
       }
-      fmt::print("{} of {} speeds, {} of {} ends are right, {} others; seed {}\n", found.right_speed, found.fronts,
-                 found.right_end, found.ends, found.others, random.seed());
-      // A rank's own noise, thirteen times its mean, is a cause as well: one in some 2,000 programs.
-      EXPECT_LE(found.others, noise > 0 ? 2 : 0);
+      fmt::print("{} of {} speeds, {} of {} ends are right, {} with others; seed {}\n", found.right_speed, found.fronts,
+                 found.right_end, found.ends, found.with_others, random.seed());
+      // A rank's own noise, thirteen times its mean, is a cause as well, in one of some 2,000 programs; where noise falls off too
+      // fast by chance, up to four are, for that one reason.
+      EXPECT_LE(found.with_others, noise > 0 ? 1 : 0);
       EXPECT_GE(found.right_speed, 0.95 * found.fronts);
       // Where nothing but one delay disturbs anybody, a chain and a ring may show the same.
       if (says_partners || noise > 0) {
