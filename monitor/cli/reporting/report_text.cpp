@@ -51,8 +51,8 @@ std::string steps_in_words(const Timeline& timeline) {
 
 std::string run_text(const Timeline& timeline, const std::optional<analysis::partners::UnlikeCounts>& unlike) {
   const Nanoseconds begin = timeline.begin();
-  constexpr Nanoseconds kWorthSaying = std::chrono::milliseconds(1);  // Clocks are set by a little.
-  const std::string late = begin > kWorthSaying ? " recorded from " + format_duration(begin) : "";
+  constexpr Nanoseconds kBeganLate = std::chrono::milliseconds(1);  // Clocks are set by a little.
+  const std::string late = begin > kBeganLate ? " recorded from " + format_duration(begin) : "";
   const std::string steps = unlike ? "steps that differ" : steps_in_words(timeline);
   std::string text = fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"), steps,
                                  format_duration(analysis::steps::run_end(timeline) - begin), late,

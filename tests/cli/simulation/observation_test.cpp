@@ -162,7 +162,7 @@ TEST_F(Observations, OfYearsAreWholeOrRefused) {
   ASSERT_TRUE(observe(eight_years, *run, wanted(), never_));
   const auto recording = read_recording(wanted().record, 64u << 20);
   ASSERT_TRUE(recording) << recording.error().message;
-  EXPECT_EQ(nlohmann::json::parse(report_json(recording->timeline(), {})).at("dropped"), 0);
+  EXPECT_EQ(nlohmann::json::parse(reporting::report_json(recording->timeline(), {})).at("dropped"), 0);
   fs::remove(wanted().record);
   const auto refused = observe(ten_years, *too_long, wanted(), never_);
   ASSERT_FALSE(refused);
