@@ -39,10 +39,7 @@ enum ScreenLeft { kProgramOver = 0, kNoTerminal = 2, kNothingReported = 64, kDet
 
 /// The program's alone: whoever is at the other end shall learn when the program lets go of it. On a terminal nobody is.
 void let_go_of(int stream) {
-  if (isatty(stream)) return;
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(nothing, stream);
-  close(nothing);
+  if (!isatty(stream)) process::let_go_of_stream(stream);
 }
 
 /// -1: errno says why. A pipe that nobody has opened to read is not waited for.

@@ -31,6 +31,7 @@
 #include "monitor/link/link.h"
 #include "monitor/process/exec.h"
 #include "monitor/process/program.h"
+#include "probe/machine/memory.h"
 #include "probe/outlet/mailbox/keys.h"
 #include "probe/outlet/outlet.h"
 #include "probe/session/agent_record.h"
@@ -282,10 +283,9 @@ int Host::start() {
   program_ = std::get<process::Program>(started);
   starter_.say(fmt::format("{}{}", message::kReady, program_->pid()));
   describe(true);
+  machine::be_first_without_memory();  // Of the program, which has been started, nothing is changed by that.
   // Whoever waits for the other end of the program's pipes waits for the program alone.
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, stream);
-  close(nothing);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) process::let_go_of_stream(stream);
   process::let_go_of(options_.handed_down);
   reach_far_nodes();
   return 0;

@@ -94,6 +94,12 @@ std::vector<int> handed_down() {
   return descriptors;
 }
 
+void let_go_of_stream(int stream) {
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nothing, stream);
+  ::close(nothing);
+}
+
 void let_go_of(const std::vector<int>& descriptors) {
   for (const int fd : descriptors) close(fd);
 }

@@ -27,6 +27,9 @@ std::vector<int> handed_down();
 /// Whoever waits for the other ends of these waits for the program alone. After it was started.
 void let_go_of(const std::vector<int>& descriptors);
 
+/// A standard stream is open on nothing from now on: whoever is at the other end learns when others let go of it.
+void let_go_of_stream(int stream);
+
 /// In a child, before exec: dispositions, mask and limit as they were remembered. Async-signal-safe.
 void restore_what_was_inherited();
 

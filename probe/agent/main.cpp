@@ -17,6 +17,7 @@
 #include "probe/agent/background.h"
 #include "probe/agent/keeper.h"
 #include "probe/arguments/command_line.h"
+#include "probe/machine/memory.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -194,6 +195,7 @@ int main(int argc, char** argv) try {
   if (arguments.detach) arguments.options.patience = kPatienceForStarter;
   set_signals();
   lift_limits();
+  idlewave::machine::be_first_without_memory();
   return run(arguments);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "idlewave-agent: %s\n", error.what());

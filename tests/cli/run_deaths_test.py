@@ -311,6 +311,18 @@ class Deaths(RunCase):
         self.assertEqual(run.returncode, 11, err)
         self.assertNotIn(b"the agent is late", err)
 
+    def test_what_watches_is_ended_before_the_program_where_memory_ends(self):
+        if subprocess.run(["sh", "-c", "echo 1000 > /proc/self/oom_score_adj"], capture_output=True).returncode != 0:
+            self.skipTest("no right to say what the kernel ends first")
+        own = pathlib.Path("/proc/self/oom_score_adj").read_text()
+        run = self.start("--", "sh", "-c", "$REPORTER 500 & while [ ! -e go ]; do sleep 0.02; done; wait; exit 11")
+        self.assertTrue(eventually(lambda: self.processes("idlewave-agent") and self.processes("cli_reporter")))
+        scores = {name: {pathlib.Path(f"/proc/{pid}/oom_score_adj").read_text() for pid in self.processes(name)}
+                  for name in ("iw-host", "idlewave-agent", "sh", "cli_reporter")}
+        (self.path / "go").touch()
+        self.assertEqual(run.wait(timeout=PATIENCE), 11)
+        self.assertEqual(scores, {"iw-host": {"1000\n"}, "idlewave-agent": {"1000\n"}, "sh": {own}, "cli_reporter": {own}})
+
     def test_an_agent_that_is_killed_leaves_the_program_and_its_exit_code(self):
         self.survives(lambda run: [os.kill(pid, signal.SIGKILL) for pid in self.processes("idlewave-agent")], 11)
         subprocess.run([BIN / "idlewave", "run", "--headless", "--", "true"], env=self.environment, capture_output=True)
