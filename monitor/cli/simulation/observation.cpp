@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "monitor/cli/simulation/frames.h"
@@ -67,16 +66,15 @@ wire::Status check_observation(const support::Scenario& scenario) {
   return model ? sim::emitter::check_session(scenario, *model, sim::waits_of(scenario, *model)) : model.error();
 }
 
-wire::Status check_length(const sim::core::Run& run) {
-  constexpr double kLongest = std::chrono::duration<double>(timeline::kFarthest).count();
-  if (run.makespan < kLongest) return wire::ok();
-  return wire::Error{
-      fmt::format("the run takes {:.3g} s, and a session tells of 2^58 ns (9 years) at most", run.makespan)};
+wire::Status check_length(double makespan) {
+  constexpr double kLongest = wire::seconds(timeline::kFarthest);
+  if (makespan < kLongest) return wire::ok();
+  return wire::Error{fmt::format("the run takes {:.3g} s, and a session tells of 2^58 ns (9 years) at most", makespan)};
 }
 
 wire::Result<Observation> observe(const sim::Prepared& prepared, const sim::core::Run& run, const Wanted& wanted,
                                   const std::atomic<bool>& stop) {
-  if (const wire::Status length = check_length(run); !length) return length.error();
+  if (const wire::Status length = check_length(run.makespan); !length) return length.error();
   const auto model = sim::model_of(prepared.scenario);
   if (!model) return model.error();
   Observation observation;

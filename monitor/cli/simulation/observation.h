@@ -37,8 +37,8 @@ wire::Status check_observation(const support::Scenario& scenario);
 /// Before a run that is to be recorded. Error: also if the file exists.
 wire::Status check_recording(const support::Scenario& scenario, const std::string& path);
 
-/// Of a run that is known already. Error: it is longer than a session can be.
-wire::Status check_length(const sim::core::Run& run);
+/// Of a run of so many seconds. Error: it is longer than a session can be.
+wire::Status check_length(double makespan);
 
 /// Makes the run once, to its end or until `stop`: the file is a sound session up to there. `run`: what the same
 /// scenario came to unobserved. Error: one line; also as check_length.

@@ -50,7 +50,7 @@ void say_that_it_was_interrupted(const Observation& observation, const ScenarioO
 bool has_findings(const sim::Prepared& prepared, const ScenarioOptions& options, const sim::core::Run& run) {
   if (!options.json) return false;
   wire::Status can_be_looked_at = check_observation(prepared.scenario);
-  if (can_be_looked_at) can_be_looked_at = check_length(run);
+  if (can_be_looked_at) can_be_looked_at = check_length(run.makespan);
   if (!can_be_looked_at) say_that_nothing_is_found(can_be_looked_at.error());
   return bool(can_be_looked_at);
 }

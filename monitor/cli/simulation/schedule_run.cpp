@@ -9,6 +9,7 @@
 #include "monitor/analysis/plural.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/simulation/frames.h"
+#include "monitor/cli/simulation/observation.h"
 #include "monitor/cli/simulation/run_findings.h"
 #include "monitor/cli/simulation/schedule_file.h"
 #include "monitor/cli/simulation/schedule_program.h"
@@ -125,8 +126,11 @@ int run_looked_at(const GivenSchedule& given, const Stage& stage, const Schedule
   const wire::Status whole = frames.end();
   if (!made) return fail_without(options.record, made.error());
   if (!whole) return fail(whole.error().message, 1);
+  const wire::Status length = check_length(made->until);
+  if (!length && !options.record.empty()) return fail_without(options.record, length.error());
   if (made->run.stopped) return say_that_it_was_interrupted(*made, options);
-  if (observer) made->findings = findings_of(observer->timeline(), options.window, options.memory);
+  if (!length) say_that_nothing_is_found(length.error());
+  if (observer && length) made->findings = findings_of(observer->timeline(), options.window, options.memory);
   return show(*made, options, given.origin);
 }
 

@@ -58,6 +58,16 @@ class Schedules(SimTest):
         self.assertEqual(json.loads(done.stdout)["ranks"], 8)
         self.refuses("--goal", self.write("rounds.goal", rounds(8, 20)), *NETWORK, "--memory", "1kB", says="at least 1 MB")
 
+    def test_a_run_that_is_longer_than_a_session_can_tell_is_not_recorded(self):
+        """Of 2^58 ns, in calculations of 2^53 ns each."""
+        works = "".join(f"w{i}: calc {1 << 53}\n" + (f"w{i} requires w{i - 1}\n" if i else "") for i in range(33))
+        goal, recording = self.write("long.goal", f"num_ranks 1\nrank 0 {{\n{works}}}\n"), self.path / "long.iw"
+        self.refuses("--goal", goal, *NETWORK, "--record", str(recording), says="9 years")
+        self.assertFalse(recording.exists())
+        done = self.call("sim", "--goal", goal, *NETWORK, "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["finish_ns"]), (0, [33 << 53]), done.stderr)
+        self.assertIn("9 years", done.stderr)
+
     def test_a_schedule_runs_on_the_network_that_is_set(self):
         result = self.sim("--goal", self.write("ring.goal", RING), *NETWORK)
         hop = 1500 + 2500 + 1500 + 7 * 6  # o + L + o + 7 G, to the receiver's end
