@@ -46,6 +46,17 @@ void collect_lengths_about(const Lane& lane, Nanoseconds at, std::vector<Nanosec
       lengths.push_back(record.end - record.begin);
 }
 
+/// Of what `collect` takes of so many ranks, evenly spread.
+template <class Collect>
+Nanoseconds median_length(const Timeline& timeline, Nanoseconds at, Rank ranks, Collect collect) {
+  std::vector<Nanoseconds> lengths;
+  const Rank stride = std::max<Rank>(1, timeline.ranks() / ranks);
+  for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
+    if (const Lane* lane = timeline.lane(rank)) collect(*lane, at, lengths);
+  }
+  return std::min(median(std::move(lengths)), kLongestStep);
+}
+
 }  // namespace
 
 Nanoseconds median(std::vector<Nanoseconds> values) {
@@ -56,21 +67,11 @@ Nanoseconds median(std::vector<Nanoseconds> values) {
 }
 
 Nanoseconds typical_step_length(const Timeline& timeline, Nanoseconds at) {
-  std::vector<Nanoseconds> lengths;
-  const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksForTypical);
-  for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
-    if (const Lane* lane = timeline.lane(rank)) collect_lengths(*lane, at, lengths);
-  }
-  return std::min(median(std::move(lengths)), kLongestStep);
+  return median_length(timeline, at, kRanksForTypical, collect_lengths);
 }
 
 Nanoseconds step_length_about(const Timeline& timeline, Nanoseconds at) {
-  std::vector<Nanoseconds> lengths;
-  const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksAbout);
-  for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
-    if (const Lane* lane = timeline.lane(rank)) collect_lengths_about(*lane, at, lengths);
-  }
-  return std::min(median(std::move(lengths)), kLongestStep);
+  return median_length(timeline, at, kRanksAbout, collect_lengths_about);
 }
 
 Nanoseconds least_work(Nanoseconds typical_step) {
