@@ -20,15 +20,15 @@ constexpr std::size_t kAtOnce = PIPE_BUF;                // There is room for so
 int g_patience = kForEver;
 
 /// Of a terminal that was stopped (^S) somebody reads.
-bool may_have_no_reader(int stream) {
+bool may_have_no_reader() {
   struct stat status {};
-  return fstat(stream, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+  return fstat(STDERR_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 }  // namespace
 
-void wait_for_no_reader() {
-  if (may_have_no_reader(STDERR_FILENO)) g_patience = kPatienceForReader;
+void give_up_who_reads_nothing() {
+  if (may_have_no_reader()) g_patience = kPatienceForReader;
 }
 
 void say(std::string_view text) {

@@ -31,7 +31,7 @@ void say(std::string_view text);
 
 /// For who passes on the exit code of another program: where stderr is a pipe that nobody empties for 2 s, nothing is said
 /// any more.
-void wait_for_no_reader();
+void give_up_who_reads_nothing();
 
 /// Says "idlewave: <message>" and returns `code`.
 int fail(const std::string& message, int code);
