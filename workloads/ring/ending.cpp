@@ -42,8 +42,8 @@ Ending::Ending(MPI_Comm ranks, Step steps, std::optional<Nanoseconds> duration, 
 }
 
 bool Ending::reached(Step step) {
-  const bool knows_its_steps = step > 0;  // How long they take.
-  if ((deadline_ || is_asked_to_end) && !promised_ && knows_its_steps) {
+  const bool knows_how_long_steps_take = step > 0;
+  if ((deadline_ || is_asked_to_end) && !promised_ && knows_how_long_steps_take) {
     if (const Nanoseconds now = support::monotonic_now(); is_asked_to_end || now >= *deadline_) promise(step, now);
   }
   if (answer_ != MPI_REQUEST_NULL) {

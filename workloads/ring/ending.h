@@ -9,9 +9,9 @@
 
 namespace idlewave::ring {
 
-/// From now on SIGTERM, which a launcher that is to end hands on to all ranks, is time that is up; where no step has begun yet, of
-/// the first. A rank that alone is asked, or asked long before its steps, ends a second later. Called before the rank reports:
-/// whoever has begun to report says that it ends.
+/// From now on SIGTERM, which a launcher that is to end hands on to all ranks, is time that is up; before the first step is over,
+/// once that is. A rank that alone is asked, or that is not so far, ends a second later. Called before the rank reports: whoever
+/// has begun to report says that it ends.
 void heed_requests_to_end();
 
 /// The ranks may be many steps apart, in both directions, so none of them can fix the last step alone. When the time is
