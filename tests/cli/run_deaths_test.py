@@ -68,7 +68,10 @@ class Deaths(RunCase):
         self.assertEqual(list(self.path.glob("core*")), [])
 
     def test_a_script_ends_with_the_program_that_ctrl_c_has_ended(self):
-        run = subprocess.Popen(["bash", "-c", f"for i in 1 2; do {BIN}/idlewave run --headless -- sh -c 'echo ready; sleep 60'; done"],
+        """A shell would not do for the program: until its child has begun it may swallow the signal, alone as well."""
+        program = self.path / "program.py"
+        program.write_text("import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\nprint('ready', flush=True)\nsignal.pause()\n")
+        run = subprocess.Popen(["bash", "-c", f"for i in 1 2; do {BIN}/idlewave run --headless -- {sys.executable} {program}; done"],
                                env=self.environment, cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(run.kill)
