@@ -127,7 +127,7 @@ void add_headless(CommandLine& app, WatchOptions& options) {
       .hide();
 }
 
-wire::Result<std::vector<std::string>> load_machine(std::string_view path) { return support::load_machine(path); }
+wire::Result<support::Machine> load_machine(std::string_view path) { return support::load_machine(path); }
 
 void add_demo(CommandLine& app, DemoOptions& o, int (*demo)(const DemoOptions&), Parsed& parsed) {
   CommandLine verb = app.verb("demo");
@@ -137,7 +137,7 @@ void add_demo(CommandLine& app, DemoOptions& o, int (*demo)(const DemoOptions&),
                 "With simulated ranks instead of MPI ranks: thousands of them, and no MPI is needed");
   add_word(verb, "--machine", "FILE",
            "On domains and bandwidths of this file, which `idlewave calibrate` writes, instead of the lesson's",
-           load_machine, [&o](std::vector<std::string> machine) { o.machine = std::move(machine); });
+           load_machine, [&o](const support::Machine& machine) { o.machine = support::settings_of(machine); });
   verb.add_int(
           "--ranks", [&o](Rank n) { o.ranks = n; }, "Number of ranks")
       .within(1, 100000);

@@ -295,7 +295,7 @@ wire::Status take_scenario(const FromFile& file, const CommandLine& app, Rank ra
   if (!file.machine.empty()) {
     const auto machine = support::load_machine(file.machine);
     if (!machine) return machine.error();
-    settings = *machine;
+    settings = support::settings_of(*machine);
   }
   settings.insert(settings.end(), file.settings.begin(), file.settings.end());
   if (const auto read = read_scenario(file.path, settings, ranks, options); !read) return read;

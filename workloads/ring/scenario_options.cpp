@@ -71,9 +71,9 @@ Status read_machine(const std::filesystem::path& path, Options& options) {
   // A machine file is read as what it changes of a scenario, here of one that says nothing else.
   constexpr std::string_view kScenario =
       "[machine]\nranks = 1\n[program]\nsteps = 1\nkernel = \"memory\"\nvolume = \"1 B\"\n";
-  const auto settings = support::load_machine(path);
-  if (!settings) return settings.error();
-  const auto scenario = support::parse_scenario(kScenario, path.string(), *settings);
+  const auto machine = support::load_machine(path);
+  if (!machine) return machine.error();
+  const auto scenario = support::parse_scenario(kScenario, path.string(), support::settings_of(*machine));
   if (!scenario) return scenario.error();
   obey(scenario->machine, options);
   return wire::ok();

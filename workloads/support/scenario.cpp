@@ -278,20 +278,6 @@ Study read_study(Section section) {
   return study;
 }
 
-/// "machine.curve=[...]" and so on; a key that stands for the same is taken out.
-std::vector<std::string> overrides_of(const Machine& machine) {
-  std::vector<std::string> overrides = {fmt::format("machine.ranks_per_domain={}", machine.ranks_per_domain)};
-  if (machine.ranks > 0) overrides.push_back(fmt::format("machine.ranks={}", machine.ranks));
-  std::string curve;
-  for (const double bandwidth : machine.curve)
-    curve += fmt::format("{}\"{}\"", curve.empty() ? "" : ", ", words::exact_bandwidth(bandwidth));
-  const bool two = curve.empty();
-  overrides.push_back("machine.curve=" + (two ? "" : "[" + curve + "]"));
-  overrides.push_back("machine.core_bandwidth=" + (two ? words::exact_bandwidth(machine.core_bandwidth) : ""));
-  overrides.push_back("machine.domain_bandwidth=" + (two ? words::exact_bandwidth(machine.domain_bandwidth) : ""));
-  return overrides;
-}
-
 Machine read_machine_alone(TomlDocument& document) {
   const Machine machine = read_machine(document.table("machine"));
   Section section = document.table("machine");
@@ -405,18 +391,32 @@ Result<Scenario> load_lesson(const std::filesystem::path& path, std::span<const 
   return text ? parse_lesson(*text, path.string(), overrides) : text.error();
 }
 
-Result<std::vector<std::string>> parse_machine(std::string_view text, std::string_view name) {
+Result<Machine> parse_machine(std::string_view text, std::string_view name) {
   auto document = TomlDocument::parse(text, name, {});
   if (!document) return document.error();
-  const Machine machine = read_machine_alone(*document);
+  Machine machine = read_machine_alone(*document);
   if (document->complaint()) return *document->complaint();
-  return overrides_of(machine);
+  return machine;
 }
 
-Result<std::vector<std::string>> load_machine(const std::filesystem::path& path) {
+Result<Machine> load_machine(const std::filesystem::path& path) {
   const auto text = read_input_file(path, kMostScenarioBytes,
                                     "give the path of a machine file, as `idlewave calibrate -o` writes it");
   return text ? parse_machine(*text, path.string()) : text.error();
+}
+
+/// "machine.curve=[...]" and so on; a key that stands for the same is taken out.
+std::vector<std::string> settings_of(const Machine& machine) {
+  std::vector<std::string> settings = {fmt::format("machine.ranks_per_domain={}", machine.ranks_per_domain)};
+  if (machine.ranks > 0) settings.push_back(fmt::format("machine.ranks={}", machine.ranks));
+  std::string curve;
+  for (const double bandwidth : machine.curve)
+    curve += fmt::format("{}\"{}\"", curve.empty() ? "" : ", ", words::exact_bandwidth(bandwidth));
+  const bool two = curve.empty();
+  settings.push_back("machine.curve=" + (two ? "" : "[" + curve + "]"));
+  settings.push_back("machine.core_bandwidth=" + (two ? words::exact_bandwidth(machine.core_bandwidth) : ""));
+  settings.push_back("machine.domain_bandwidth=" + (two ? words::exact_bandwidth(machine.domain_bandwidth) : ""));
+  return settings;
 }
 
 }  // namespace idlewave::support

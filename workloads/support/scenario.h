@@ -192,8 +192,10 @@ wire::Result<Scenario> parse_lesson(std::string_view text, std::string_view name
 wire::Result<Scenario> load_lesson(const std::filesystem::path& path, std::span<const std::string> overrides = {});
 
 /// A machine file, as `idlewave calibrate` writes it, is a [machine] alone: ranks_per_domain, and a curve or two
-/// bandwidths. As overrides that put it into a scenario, in the place of the bandwidths that this has. Error: as above.
-wire::Result<std::vector<std::string>> parse_machine(std::string_view text, std::string_view name);
-wire::Result<std::vector<std::string>> load_machine(const std::filesystem::path& path);
+/// bandwidths. Error: as above.
+wire::Result<Machine> parse_machine(std::string_view text, std::string_view name);
+wire::Result<Machine> load_machine(const std::filesystem::path& path);
+/// As overrides that put it into a scenario, in the place of the bandwidths that this has.
+std::vector<std::string> settings_of(const Machine& machine);
 
 }  // namespace idlewave::support

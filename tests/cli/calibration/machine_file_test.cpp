@@ -48,9 +48,9 @@ TEST(MachineFile, IsReadAsItWasMeasured) {
   std::mt19937_64 random(seed);
   for (int trial = 0; trial < 30; ++trial) {
     const Calibration calibration = any_calibration(random);
-    const auto settings = support::parse_machine(machine_file(calibration), "machine.toml");
-    ASSERT_TRUE(settings) << settings.error().message << "\n" << machine_file(calibration);
-    const auto scenario = support::parse_scenario(kScenario, "s.toml", *settings);
+    const auto read = support::parse_machine(machine_file(calibration), "machine.toml");
+    ASSERT_TRUE(read) << read.error().message << "\n" << machine_file(calibration);
+    const auto scenario = support::parse_scenario(kScenario, "s.toml", support::settings_of(*read));
     ASSERT_TRUE(scenario) << scenario.error().message;
     const support::Machine& machine = scenario->machine;
     const Fit& fit = calibration.loops.front().fit;
@@ -64,14 +64,14 @@ TEST(MachineFile, IsReadAsItWasMeasured) {
 }
 
 TEST(MachineFile, OfTwoBandwidthsTakesThePlaceOfACurve) {
-  const auto settings = support::parse_machine(
+  const auto machine = support::parse_machine(
       "[machine]\nranks_per_domain = 4\ncore_bandwidth = \"3 GB/s\"\ndomain_bandwidth = \"7 GB/s\"\n", "m.toml");
-  ASSERT_TRUE(settings) << settings.error().message;
+  ASSERT_TRUE(machine) << machine.error().message;
   std::string scenario(kScenario);
   scenario.replace(scenario.find("core_bandwidth"), std::string_view("core_bandwidth = \"10 GB/s\"").size(),
                    "curve = [\"1 GB/s\", \"2 GB/s\"]");
   scenario.erase(scenario.find("domain_bandwidth"), std::string_view("domain_bandwidth = \"50 GB/s\"").size());
-  const auto read = support::parse_scenario(scenario, "s.toml", *settings);
+  const auto read = support::parse_scenario(scenario, "s.toml", support::settings_of(*machine));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->machine.curve.empty());
   EXPECT_EQ(read->machine.core_bandwidth, 3e9);
@@ -80,8 +80,8 @@ TEST(MachineFile, OfTwoBandwidthsTakesThePlaceOfACurve) {
 
 TEST(MachineFile, ThatLacksOrAddsSomethingIsRefusedByItsKey) {
   const auto refusal = [](std::string_view text) {
-    const auto settings = support::parse_machine(text, "m.toml");
-    return settings ? "" : settings.error().message;
+    const auto machine = support::parse_machine(text, "m.toml");
+    return machine ? "" : machine.error().message;
   };
   EXPECT_NE(refusal("[machine]\ncurve = [\"1 GB/s\"]\n").find("ranks_per_domain: is missing"), std::string::npos);
   EXPECT_NE(refusal("[machine]\nranks_per_domain = 4\n").find("curve: is missing"), std::string::npos);

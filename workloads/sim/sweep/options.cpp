@@ -59,7 +59,8 @@ void add_settings(CommandLine& app, std::vector<std::string>& settings) {
          [&settings](const std::string& path) {
            const auto machine = support::load_machine(path);
            if (!machine) arguments::refuse("--machine", machine.error().message);
-           settings.insert(settings.begin(), machine->begin(), machine->end());
+           const auto of_machine = support::settings_of(*machine);
+           settings.insert(settings.begin(), of_machine.begin(), of_machine.end());
          },
          "Domains and bandwidths from this file, which `idlewave calibrate` writes, instead of the scenario's")
       .type_name("FILE");
