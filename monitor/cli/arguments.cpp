@@ -188,6 +188,9 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
            "Where counters can be read: tell what this group of LIKWID counts, as in MEM_DP, FLOPS_DP (memory "
            "bandwidth alone)",
            likwid_group, [&o](const std::string& group) { o.likwid_group = group; });
+  add_word(verb, "--machine", "FILE",
+           "Where ranks do not say what their sockets can do: as this file, which `idlewave calibrate` writes",
+           domain_curve_of, [&o](const std::string& curve) { o.domain_curve = curve; });
   verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
   verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
   const Option selftest = verb.add_flag(

@@ -97,6 +97,7 @@ std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(co
                                      .far_nodes = std::move(*far_nodes),
                                      .record = options.record,
                                      .allow_inject = options.allow_inject,
+                                     .domain_curve = options.domain_curve,
                                      .likwid_group = options.likwid_group,
                                      .output_fd = output_fd,
                                      .report_has_stdout = !is_on_screen && options.json && options.report.empty(),

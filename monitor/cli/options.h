@@ -51,6 +51,7 @@ struct RunOptions : WatchOptions {
   std::string step_at;      ///< MPI function with which a step ends; empty: steps are found.
   bool no_preload = false;
   bool allow_inject = false;
+  std::string domain_curve;  ///< Of a machine file, as words::DomainCurve; empty: what ranks say is all that is known.
   std::string likwid_group;  ///< That agents count by; empty: one that has memory bandwidth.
   bool selftest = false;     ///< Instead: runs alone and as many watched.
   int turns = 5;             ///< So many of each.

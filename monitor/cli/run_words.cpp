@@ -8,8 +8,16 @@
 
 #include "probe/arguments/suggestion.h"
 #include "probe/mpi/calls.h"
+#include "probe/words/domain_curve.h"
+#include "workloads/support/scenario.h"
 
 namespace idlewave::cli {
+namespace {
+
+constexpr std::size_t kMostPoints =
+    1024;  ///< Cores of a domain. Launchers hand the curve on as one value of the environment.
+
+}  // namespace
 
 wire::Result<std::string> waiting_call(std::string_view word) {
   std::vector<std::string> known;
@@ -25,6 +33,15 @@ wire::Result<std::string> likwid_group(std::string_view word) {
   if (!word.empty() && word.size() <= 64 && std::ranges::all_of(word, may_stand)) return std::string(word);
   return wire::Error{
       fmt::format("\"{}\" is no name of a group of LIKWID; as in MEM, MEM_DP (likwid-perfctr -a)", word)};
+}
+
+wire::Result<std::string> domain_curve_of(std::string_view path) {
+  const auto machine = support::load_machine(path);
+  if (!machine) return machine.error();
+  if (machine->curve.size() > kMostPoints)
+    return wire::Error{
+        fmt::format("{}: machine.curve has {} points; at most {} are taken", path, machine->curve.size(), kMostPoints)};
+  return words::exact_domain_curve({machine->core_bandwidth, machine->domain_bandwidth, machine->curve});
 }
 
 }  // namespace idlewave::cli

@@ -483,6 +483,7 @@ int live(const HostOptions& options, process::Channel& starter) {
     return 2;
   }
   session->count_by(options.likwid_group);
+  session->calibrate(options.domain_curve);
   if (chooses)
     starter.say(
         fmt::format("{}agents connect to {}, since {}", message::kListens, session->endpoint(), options.spread.why));

@@ -29,6 +29,7 @@ struct HostOptions {
   std::optional<std::vector<FarNode>> far_nodes;
   std::string record;  ///< Path; empty: don't.
   bool allow_inject = false;
+  std::string domain_curve{};      ///< Of the nodes' domains, where ranks do not say; empty: not known.
   std::string likwid_group{};      ///< That agents count by; empty: one that has memory bandwidth.
   int output_fd = -1;              ///< File for what the program prints; -1: where ours goes.
   bool report_has_stdout = false;  ///< What the program prints there goes to standard error.

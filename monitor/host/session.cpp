@@ -120,6 +120,7 @@ Environment Session::environment_of_ranks(bool allow_inject) const {
   if (const char* root = std::getenv("IDLEWAVE_DIR"); is_at_hand_ && root != nullptr) wanted["IDLEWAVE_DIR"] = root;
   if (allow_inject) wanted["IDLEWAVE_ALLOW_INJECT"] = "1";
   if (!likwid_group_.empty()) wanted["IDLEWAVE_LIKWID_GROUP"] = likwid_group_;
+  if (!domain_curve_.empty()) wanted["IDLEWAVE_DOMAIN_CURVE"] = domain_curve_;
   if (!rendezvous_.empty()) wanted["IDLEWAVE_KEY"] = mailbox::key_files(rendezvous_).agents;
   return wanted;
 }

@@ -35,6 +35,8 @@ class Session {
 
   /// Agents count by this group of LIKWID.
   void count_by(std::string likwid_group) { likwid_group_ = std::move(likwid_group); }
+  /// Agents take the domains of their nodes to be like this (words::DomainCurve), where ranks do not say.
+  void calibrate(std::string domain_curve) { domain_curve_ = std::move(domain_curve); }
 
   /// `command` as it has to be started for its ranks to report here; adds what it needs to find to `environment`.
   std::vector<std::string> prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
@@ -68,7 +70,7 @@ class Session {
   HeldFolder folder_;
   std::string endpoint_;
   bool is_at_hand_ = false;
-  std::string likwid_group_;
+  std::string likwid_group_, domain_curve_;
   std::string rendezvous_;
   std::unique_ptr<link::Link> link_;
   std::optional<process::Launched> program_;

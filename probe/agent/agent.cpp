@@ -116,7 +116,7 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
       traces_(segment_->traces()),
       keeper_(post.keeper),
       outlet_(std::move(outlet)),
-      domains_(options.bandwidth),
+      domains_(options.bandwidth, options.calibrated),
       frames_(Nanoseconds(segment_->header().promised_ns.load())),
       beginning_(segment_->header(), now()),
       in_slot_(segment_->slots(), nullptr) {

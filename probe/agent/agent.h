@@ -28,6 +28,7 @@ struct Options {
   std::string key;            ///< Key file for tcp: key.agent to connect, key.server to listen.
   std::string listen_key;     ///< To listen, where it also connects.
   sampler::Places bandwidth;  ///< Where figures of memory bandwidth, and what else hardware tells, are read.
+  std::optional<words::DomainCurve> calibrated;  ///< What the machine's domains can do where their ranks do not say.
   std::uint32_t slots = shm::kDefaultSlots;
   std::uint32_t ring_events = shm::kDefaultRingEvents;
   std::uint64_t buffer_bytes = 256u << 20;

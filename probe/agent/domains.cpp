@@ -7,6 +7,7 @@ namespace idlewave::agent {
 
 using wire::BandwidthSource;
 using wire::DomainId;
+using wire::DomainInfo;
 using wire::Nanoseconds;
 
 namespace {
@@ -71,7 +72,7 @@ bool Domains::place(const Resident& resident, Nanoseconds now) {
   known = found;
   for_each_instrument([&](sampler::Instrument& each) { each.place(resident.rank(), found.domain); });
   Domain& domain = domains_[found.domain];
-  const wire::DomainInfo before = domain.info;
+  const DomainInfo before = domain.info;
   // Of the same number as one of the machine's, where a rank was taken to be that had not said yet where it is.
   domain.is_virtual = domain.is_virtual || found.virtual_socket;
   domain.info.id = found.domain;
@@ -130,7 +131,7 @@ bool Domains::sample(Nanoseconds now, EventFrames& frames) {
       for (const auto& source : sources_) source->observe_model(id, domain.model);
       domain.model = {};
     }
-    const wire::DomainInfo before = domain.info;
+    const DomainInfo before = domain.info;
     tell(domain, now, frames);
     add_sentence(domain.info.note, guesses_in(domain));
     changed = changed || !(before == domain.info);
@@ -175,10 +176,21 @@ void Domains::tell(Domain& domain, Nanoseconds now, EventFrames& frames) {
   }
 }
 
-std::vector<wire::DomainInfo> Domains::describe() const {
-  std::vector<wire::DomainInfo> all;
-  for (const auto& [id, domain] : domains_) all.push_back(domain.info);
+std::vector<DomainInfo> Domains::describe() const {
+  std::vector<DomainInfo> all;
+  for (const auto& [id, domain] : domains_) all.push_back(described(domain));
   return all;
+}
+
+DomainInfo Domains::described(const Domain& domain) const {
+  DomainInfo info = domain.info;
+  const bool is_said = !info.curve.empty() || info.core_bandwidth > 0 || info.saturated_bandwidth > 0;
+  if (!calibrated_ || is_said || domain.is_virtual) return info;
+  info.core_bandwidth = calibrated_->core;
+  info.saturated_bandwidth = calibrated_->saturated;
+  info.curve = calibrated_->curve;
+  info.calibrated = true;
+  return info;
 }
 
 }  // namespace idlewave::agent

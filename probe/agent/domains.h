@@ -2,7 +2,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "probe/agent/meters.h"
@@ -10,6 +12,7 @@
 #include "probe/agent/topology.h"
 #include "probe/sampler/sources.h"
 #include "probe/wire/frame.h"
+#include "probe/words/domain_curve.h"
 
 namespace idlewave::agent {
 
@@ -17,8 +20,11 @@ namespace idlewave::agent {
 /// domain has, from the best source there is for it, and what else its hardware tells. The agent's thread.
 class Domains {
  public:
-  explicit Domains(const sampler::Places& places)
-      : sources_(sampler::sources_in_order(places)), others_(sampler::other_instruments(places)) {}
+  /// `calibrated`: what the machine's domains can do where their ranks do not say.
+  explicit Domains(const sampler::Places& places, std::optional<words::DomainCurve> calibrated = {})
+      : sources_(sampler::sources_in_order(places)),
+        others_(sampler::other_instruments(places)),
+        calibrated_(std::move(calibrated)) {}
 
   /// Looks at the machine and starts what counts on it, so that this need not happen beside ranks that work already.
   void begin(wire::Nanoseconds now) { topology(now); }
@@ -57,6 +63,7 @@ class Domains {
   std::string label_of(wire::DomainId id, bool is_virtual) const;
   sampler::Source* best_source(const Domain& domain, wire::Nanoseconds now, std::string& why_no_better);
   std::string guesses_in(const Domain& domain) const;
+  wire::DomainInfo described(const Domain& domain) const;
   void tell(Domain& domain, wire::Nanoseconds now, EventFrames& frames);
   bool read_meters(wire::Nanoseconds now, EventFrames& frames);
   void rest_where_all_are_virtual();
@@ -69,6 +76,7 @@ class Domains {
 
   std::vector<std::unique_ptr<sampler::Source>> sources_;  ///< The best first.
   std::vector<std::unique_ptr<sampler::Instrument>> others_;
+  std::optional<words::DomainCurve> calibrated_;
   Meters meters_;
   std::unique_ptr<Topology> topology_;
   bool are_met_ = false;  ///< Instruments know the machine, and count on it.

@@ -192,6 +192,8 @@ int main(int argc, char** argv) try {
   if (const int code = parse(app, argc, argv, arguments); code >= 0) return code;
   arguments.options.bandwidth.likwid_reader = beside_this_program("idlewave-likwid-reader");
   if (const char* group = std::getenv("IDLEWAVE_LIKWID_GROUP")) arguments.options.bandwidth.likwid_group = group;
+  if (const char* curve = std::getenv("IDLEWAVE_DOMAIN_CURVE"))
+    if (const auto calibrated = idlewave::words::parse_domain_curve(curve)) arguments.options.calibrated = *calibrated;
   if (arguments.detach) arguments.options.patience = kPatienceForStarter;
   set_signals();
   lift_limits();

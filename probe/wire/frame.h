@@ -67,6 +67,7 @@ struct DomainInfo {
   std::string note;
   /// b(1), b(2), ... where more is known than those two figures; bytes per second. At most kMaxCurve points.
   std::vector<double> curve;
+  bool calibrated = false;  ///< These bandwidths were measured beforehand: nobody who runs there said any.
   friend bool operator==(const DomainInfo&, const DomainInfo&) = default;
 };
 

@@ -66,6 +66,7 @@ DomainInfo read_domain(const Value& value, std::string& error) {
   domain.saturated_bandwidth = in.number("full", 0, kMaxBandwidth);
   domain.source = take_enum<BandwidthSource>(in, "source");
   domain.note = in.text("note", kMaxText);
+  if (in.has("calibrated")) domain.calibrated = in.boolean("calibrated");
   return domain;
 }
 

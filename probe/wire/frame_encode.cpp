@@ -50,13 +50,14 @@ std::vector<std::byte> pack_step_sources(std::span<const RankInfo> ranks) {
 /// Domains of a node mostly have one curve, which is said once.
 void write(PackWriter& out, const DomainInfo& domain, const std::vector<double>& curve_before) {
   const bool says_curve = domain.curve != curve_before;
-  out.map(says_curve ? 7 : 6);
+  out.map(6u + (says_curve ? 1 : 0) + (domain.calibrated ? 1 : 0));
   out.integer("id", domain.id);
   out.text("label", domain.label, kMaxName);
   out.number("core", domain.core_bandwidth);
   out.number("full", domain.saturated_bandwidth);
   out.integer("source", static_cast<int>(domain.source));
   out.text("note", domain.note, kMaxText);
+  if (domain.calibrated) out.boolean("calibrated", true);
   if (says_curve) out.numbers("curve", std::span(domain.curve).first(std::min(domain.curve.size(), kMaxCurve)));
 }
 

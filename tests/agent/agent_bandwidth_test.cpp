@@ -93,6 +93,45 @@ TEST(Agent, CountsByTheGroupOfLikwidThatItIsToldOf) {
   EXPECT_THAT(monitor.roster().domains[0].note, HasSubstr("there is no group MEMORY"));
 }
 
+TEST(Agent, TakesWhatWasCalibratedForDomainsOfTheMachineAlone) {
+  const SessionRoot root;
+  setenv("IDLEWAVE_DOMAIN_CURVE", "18.5GB/s:34GB/s:36GB/s", 1);
+  AgentProcess agent;
+  unsetenv("IDLEWAVE_DOMAIN_CURVE");
+  Monitor monitor;
+  PlayedRank on_it("virtual", 0, 3, {"5"});
+  PlayedRank silent("domain", 1, 3, {"6", "1", "0", "0"});
+  PlayedRank on_the_machine("count", 2, 3, {"1000", "1"});
+  ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty() && monitor.roster().domains.size() == 3; }));
+  for (const wire::DomainInfo& domain : monitor.roster().domains) {
+    const bool of_machine = domain.label.find("virtual") == std::string::npos;
+    EXPECT_EQ(domain.calibrated, of_machine) << domain.label;
+    if (of_machine) {
+      EXPECT_EQ(domain.core_bandwidth, 18.5e9);
+      EXPECT_EQ(domain.saturated_bandwidth, 36e9);
+      EXPECT_EQ(domain.curve, (std::vector<double>{18.5e9, 34e9, 36e9}));
+    } else if (domain.id == 5) {
+      EXPECT_EQ(domain.curve, (std::vector<double>{10e9, 18e9, 50e9}));
+    } else {
+      EXPECT_TRUE(domain.curve.empty());
+      EXPECT_EQ(domain.core_bandwidth, 0);
+    }
+  }
+}
+
+TEST(Agent, BelievesARankThatSaysWhatItsDomainCanDoBeforeWhatWasCalibrated) {
+  const SessionRoot root;
+  setenv("IDLEWAVE_DOMAIN_CURVE", "18.5GB/s..36GB/s", 1);
+  AgentProcess agent;
+  unsetenv("IDLEWAVE_DOMAIN_CURVE");
+  Monitor monitor;
+  PlayedRank rank("domain", 0, 1, {"-1", "0", "7", "21"});
+  ASSERT_TRUE(monitor.until([&] { return !monitor.rosters().empty() && !monitor.roster().domains.empty(); }));
+  EXPECT_FALSE(monitor.roster().domains.at(0).calibrated);
+  EXPECT_EQ(monitor.roster().domains.at(0).core_bandwidth, 7e9);
+  EXPECT_EQ(monitor.roster().domains.at(0).saturated_bandwidth, 21e9);
+}
+
 /// Whether some process is the reader that an agent has started.
 bool has_reader(pid_t agent) {
   std::ifstream children("/proc/" + std::to_string(agent) + "/task/" + std::to_string(agent) + "/children");

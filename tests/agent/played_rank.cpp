@@ -83,6 +83,12 @@ void compute_on_virtual_socket(int domain) {
   }
 }
 
+/// Domain, whether it is virtual, b(1) and b_sat in GB/s.
+void say_domain(char** numbers) {
+  idlewave_set_domain(std::atoi(numbers[0]), std::atoi(numbers[1]), 1e9 * std::atof(numbers[2]),
+                      1e9 * std::atof(numbers[3]));
+}
+
 void name_phases(const char* first, const char* second) {
   idlewave_define_phase(first, IDLEWAVE_COMPUTE);
   const int phase = idlewave_define_phase(second, IDLEWAVE_COMPUTE);
@@ -122,6 +128,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(behaviour, "step") == 0) step_until_told(std::atoi(argv[2]), std::atoi(argv[3]));
   if (std::strcmp(behaviour, "turn") == 0) turn_when_told(std::atoi(argv[2]), std::atoi(argv[3]));
   if (std::strcmp(behaviour, "virtual") == 0) compute_on_virtual_socket(std::atoi(argv[4]));
+  if (std::strcmp(behaviour, "domain") == 0) say_domain(argv + 4);
   if (std::strcmp(behaviour, "name") == 0) name_phases(argv[4], argv[5]);
   if (std::strcmp(behaviour, "work") == 0) work_steadily(std::atoi(argv[4]));
   std::printf("done\n");

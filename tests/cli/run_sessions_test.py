@@ -181,6 +181,26 @@ class Sessions(RunCase):
         self.assertEqual(self.shell("echo $IDLEWAVE_LIKWID_GROUP", "--likwid-group", "MEM_DP")[1], b"MEM_DP\n")
         self.assertEqual(self.shell("echo $IDLEWAVE_LIKWID_GROUP")[1], b"\n")
 
+    def test_what_a_machine_file_says_is_known_of_ranks_that_say_nothing(self):
+        (self.path / "machine.toml").write_text('[machine]\nranks_per_domain = 4\ncurve = ["10GB/s", "19GB/s", "24.5GB/s", "25GB/s"]\n')
+        code, out, err = self.shell("$REPORTER 20", "--machine", "machine.toml", "--record", "s.iw", "--report", "live.json")
+        self.assertEqual(code, 0, err)
+        again = subprocess.run([BIN / "idlewave", "report", "s.iw", "--json"], cwd=self.path, capture_output=True, timeout=PATIENCE)
+        for report in json.loads((self.path / "live.json").read_text()), json.loads(again.stdout):
+            for domain in report["domains"]:
+                self.assertEqual((domain["curve_gbs"], domain["curve_source"], domain["saturation_point"]),
+                                 ([10, 19, 24.5, 25], "calibrated", 3))
+        shown = subprocess.run([BIN / "idlewave", "report", "s.iw"], cwd=self.path, capture_output=True, text=True, timeout=PATIENCE).stdout
+        self.assertIn("saturates at 3 (calibrated)", shown)
+
+    def test_a_machine_file_that_says_nothing_is_refused_before_anything_is_started(self):
+        (self.path / "none.toml").write_text("[machine]\nranks_per_domain = 4\n")
+        for name, word in ("none.toml", "machine.curve"), ("nowhere.toml", "nowhere.toml"):
+            code, out, err = self.shell("touch began", "--machine", name)
+            self.assertEqual((code, out), (2, b""))
+            self.assertIn(word, err.decode() if isinstance(err, bytes) else err)
+        self.assertFalse((self.path / "began").exists())
+
     def test_a_command_waits_for_a_rank_that_has_yet_to_join(self):
         run = self.start("--session", "joins", "--allow-inject", "--", "sh", "-c",
                          "$REPORTER 400 10000 0 2 & sleep 2; $REPORTER 300 10000 1 2; wait")

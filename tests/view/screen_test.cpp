@@ -153,6 +153,14 @@ TEST(Screen, ShowsBandwidthInTheUnitOfTheSocketsLimit) {
   EXPECT_THAT(text({}, usual_session().model(), {160, 48}, kMonochrome), HasSubstr("of 50 GB/s virtual"));
 }
 
+TEST(Screen, SaysOfASaturationPointThatItWasMeasuredBeforehand) {
+  SyntheticSession session;
+  EXPECT_THAT(text({}, session.model(), {160, 48}, kMonochrome), Not(HasSubstr("calibrated")));
+  session.findings.domains[0].is_calibrated = true;
+  EXPECT_THAT(text({}, session.model(), {160, 48}, kMonochrome), ContainsRegex("mean .* ┊ 5 as calibrated"));
+  EXPECT_THAT(text({}, session.model(), {80, 24}, kMonochrome), HasSubstr("saturates at 5"));
+}
+
 TEST(Screen, ShowsHowManyThreadsWorkAndSleepWhereRanksTell) {
   SyntheticSession hybrid;
   EXPECT_THAT(text({}, hybrid.model(), {160, 48}, kMonochrome), Not(HasSubstr("threads")));

@@ -129,6 +129,7 @@ DomainActivity activity_of(const Timeline& timeline, int index, Window window, N
   activity.is_known = cut_to_known(timeline, domain.ranks, window).length() > Nanoseconds{0};
   const auto& info = domain.info;
   activity.saturation_point = saturation_point(info);
+  activity.is_calibrated = info.calibrated;
   activity.saturated_bandwidth = info.saturated_bandwidth;
   activity.source = info.source;
   activity.note = info.note;

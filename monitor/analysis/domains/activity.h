@@ -29,6 +29,7 @@ struct DomainActivity {
   std::optional<ThreadUse> threads_now, threads_mean;  ///< Of members that tell, over the same times.
   bool is_known = false;                               ///< A member has told something of the window.
   double saturation_point = 0;                         ///< N_sc; 0: not known.
+  bool is_calibrated = false;                          ///< That, and b_sat, were measured beforehand.
   /// Bytes per second over the latest samples (about a second); nothing with kNone or without any.
   std::optional<double> bandwidth;
   std::optional<double> bandwidth_mean;  ///< Over the window.

@@ -34,6 +34,11 @@ using wire::seconds;
 json number_if(bool defined, double value) { return defined ? json(value) : json(); }
 json number(std::optional<double> value) { return value ? json(*value) : json(); }
 
+json curve_source_json(const wire::DomainInfo& info) {
+  if (info.calibrated) return "calibrated";
+  return info.curve.empty() ? json() : json(name_of(info.source));
+}
+
 json curve_json(const wire::DomainInfo& info) {
   if (info.curve.empty()) return {};
   json points = json::array();
@@ -85,7 +90,7 @@ json domain_json(const Timeline& timeline, const analysis::domains::DomainActivi
   object["states"] = states_json(changes, end);
   object["saturation_point"] = number_if(activity.saturation_point > 0, activity.saturation_point);
   object["curve_gbs"] = curve_json(domain.info);
-  object["curve_source"] = domain.info.curve.empty() ? json() : json(name_of(domain.info.source));
+  object["curve_source"] = curve_source_json(domain.info);
   object["bandwidth_gbs"] = number_if(activity.bandwidth_mean.has_value(), activity.bandwidth_mean.value_or(0) * 1e-9);
   object["bandwidth_source"] = name_of(activity.source);
   if (!activity.note.empty()) object["bandwidth_note"] = activity.note;

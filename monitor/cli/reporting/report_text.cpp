@@ -98,7 +98,9 @@ std::string domain_text(const Timeline& timeline, const analysis::domains::Domai
     text += fmt::format(", rank {} works longer step after step", activity.straggler);
   else if (activity.state_since)
     text += ", " + to_words(activity.state);
-  if (activity.saturation_point > 0) text += fmt::format(", saturates at {:.3g}", activity.saturation_point);
+  if (activity.saturation_point > 0)
+    text += fmt::format(", saturates at {:.3g}{}", activity.saturation_point,
+                        activity.is_calibrated ? " (calibrated)" : "");
   if (activity.source != wire::BandwidthSource::kNone) {
     text += fmt::format(
         ", {} ({})", activity.bandwidth_mean ? words::format_bandwidth(*activity.bandwidth_mean) : "no bandwidth yet",

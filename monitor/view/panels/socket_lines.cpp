@@ -19,9 +19,12 @@ using paint::Ink;
 
 constexpr int kFewestOfRanks = 12;  // columns for which ranks they are
 
-std::string saturation(const DomainActivity& activity) {
-  return activity.saturation_point > 0 ? "saturates at " + paint::to_limit(activity.saturation_point)
-                                       : "saturation unknown";
+/// The longest first.
+std::vector<std::string> saturation(const DomainActivity& activity) {
+  if (activity.saturation_point <= 0) return {"saturation unknown"};
+  const std::string point = paint::to_limit(activity.saturation_point), words = "saturates at " + point;
+  if (!activity.is_calibrated) return {words};
+  return {words + ", as calibrated", "┊ " + point + " as calibrated", words};
 }
 
 std::string state_in_words(const DomainActivity& activity) {
@@ -69,10 +72,10 @@ class SocketWriter {
     canvas_.text(box_.x + box_.width - paint::columns_of(ranks), y_++, ranks, Ink::kDim);
   }
 
-  void active_now() { rank_bar("active", socket_.activity.active_now, fmt::format("of {}", socket_.ranks())); }
+  void active_now() { rank_bar("active", socket_.activity.active_now, {fmt::format("of {}", socket_.ranks())}); }
   void active_mean() { rank_bar("mean", socket_.activity.active_mean, saturation(socket_.activity)); }
   void active_with_mean() {
-    rank_bar("active", socket_.activity.active_now, "mean " + paint::to_active(socket_.activity.active_mean));
+    rank_bar("active", socket_.activity.active_now, {"mean " + paint::to_active(socket_.activity.active_mean)});
   }
 
   /// Of the members that tell.
@@ -122,7 +125,8 @@ class SocketWriter {
     int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", "state", label_columns()), Ink::kDim);
     x = canvas_.text(x, y_, state_in_words(socket_.activity), Ink::kText);
     const double point = socket_.activity.saturation_point;
-    std::vector<std::string> tails = {" · " + saturation(socket_.activity)};
+    std::vector<std::string> tails;
+    for (const std::string& words : saturation(socket_.activity)) tails.push_back(" · " + words);
     if (point > 0) tails.push_back(" · ┊ " + paint::to_limit(point));
     if (with_saturation) canvas_.text(x, y_, paint::longest_fitting(tails, box_.x + box_.width - x), Ink::kDim);
     ++y_;
@@ -141,8 +145,8 @@ class SocketWriter {
     return canvas_.text(x, y_, fmt::format("{:>{}} ", value, kFigure), Ink::kStrong, Ink::kDefault, true);
   }
 
-  void rank_bar(const char* label, double value, const std::string& tail) {
-    bar(label, {.value = value, .full = double(socket_.ranks()), .mark = socket_.activity.saturation_point}, {tail});
+  void rank_bar(const char* label, double value, const std::vector<std::string>& tails) {
+    bar(label, {.value = value, .full = double(socket_.ranks()), .mark = socket_.activity.saturation_point}, tails);
   }
 
   /// The longest label is as wide as all labels may be, so that four columns would touch it.
