@@ -15,7 +15,7 @@ BIN, PROGRAMS = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
 RANKS = 4
 PATIENCE = 90
-TRIES_OF_ASKING = 3
+TRIES_OF_ASKING = TRIES_OF_EXACTNESS = 3
 # Of the time between MPI_Init and MPI_Finalize, absolutely: on a loaded machine a rank may lose the processor between the program's look
 # at its clock and ours, on either side of a call.
 SHARE_TOLERANCE = 0.02
@@ -77,36 +77,52 @@ class AnyProgram(unittest.TestCase):
         """Same results, and the true share of waiting; the report. `asks`: ranks wait in loops around tests and probes too."""
         alone = self.call(command)
         self.assertEqual(alone.returncode, 0, alone.stderr)
+        return self.exact(lambda: self.check_share(command, alone.stdout, flags, asks), asks)
+
+    def exact(self, watch, asks=False):
+        """The report of watch(), in which functions took as long as phases of waiting and communicating. A rank that loses its core for
+        more than a millisecond between its look at the clock and its word has what it says moved on to what the agent has promised by then:
+        by no more than it was off, and not always."""
+        for _ in range(TRIES_OF_EXACTNESS):
+            report = watch()
+            self.check_functions(report)
+            apart = self.apart(report, asks)
+            self.assertLess(apart, SHARE_TOLERANCE * report["duration_s"])
+            if apart < 1e-7:
+                return report
+        self.fail("functions took another time than was spent in phases of waiting and communicating, each time")
+
+    def check_share(self, command, printed, flags, asks):
         # Ranks that hand their core on between two questions, on a machine that others use, look at times as if they worked: not always.
-        for tries_left in reversed(range(TRIES_OF_ASKING if asks else 1)):
+        for _ in range(TRIES_OF_ASKING if asks else 1):
             done, report = self.watch(command, *flags)
-            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (0, printed), done.stderr)
             self.assertEqual((report["ranks"], report["complete"], report["dropped"]), (RANKS, True, 0), done.stderr)
             shown = 1 - report["efficiency"]["parallel"]
             own, unsure = self.share_by_itself()
             print(f"in MPI calls: {own:.4f} by the program, {unsure:.4f} of it unsure, {shown:.4f} shown", file=sys.stderr)
             if own - unsure - SHARE_TOLERANCE < shown < own + SHARE_TOLERANCE:
-                break
-            self.assertNotEqual(tries_left, 0, "shown is another share than the program's own")
-        self.check_times(report, asks)
-        return report
+                return report
+        self.fail("shown is another share than the program's own, each time")
 
-    def check_times(self, report, asks):
-        """What functions took of a rank's time is what it spent in phases of waiting and communicating: the same moments make both. Where
-        it asks, it waits between two calls as well."""
-        in_functions = [0] * RANKS
+    def check_functions(self, report):
         for function in report["functions"]:
             by_rank = function["by_rank"]
-            for rank, time_s in zip(by_rank["rank"], by_rank["time_s"]):
-                in_functions[rank] += time_s
             self.assertAlmostEqual(sum(by_rank["time_s"]), function["time_s"], delta=1e-9)
             self.assertEqual(max(by_rank["longest_s"]), function["longest_s"])
+        self.assertAlmostEqual(sum(function["share"] for function in report["functions"]), 1, delta=1e-9)
+
+    def apart(self, report, asks):
+        """What functions took of a rank's time is what it spent in phases of waiting and communicating: the same moments make both. By how
+        much it is not, in seconds, of the rank where it is most. Where it asks, it waits between two calls as well."""
+        in_functions = [0] * RANKS
+        for function in report["functions"]:
+            for rank, time_s in zip(function["by_rank"]["rank"], function["by_rank"]["time_s"]):
+                in_functions[rank] += time_s
         times = report["time_by_rank"]
         self.assertEqual(times["rank"], list(range(RANKS)))
-        for rank in times["rank"]:
-            self.assertLess(in_functions[rank], times["wait_s"][rank] + 1e-7)
-            self.assertTrue(asks or in_functions[rank] > times["wait_s"][rank] - 1e-7)
-        self.assertAlmostEqual(sum(function["share"] for function in report["functions"]), 1, delta=1e-9)
+        beyond = [in_function - wait for in_function, wait in zip(in_functions, times["wait_s"])]
+        return max(max(beyond), 0 if asks else -min(beyond))
 
     def calls(self, report):
         """Function -> (calls, bytes) of each rank that has called it."""
@@ -225,11 +241,15 @@ class OfHandles(AnyProgram):
         """Other communicators, types that are freed, sentinels, roots, groups of two sides, calls that fail: as the program knows them."""
         command = [*self.launcher(mpi), self.program(f"sums.{mpi}"), str(self.TIMES)]
         alone = self.call(command)
-        done, report = self.watch(command)
-        self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
-        self.assertEqual(done.stdout, b"%d calls failed\n" % (2 * self.TIMES))
-        self.assertEqual((report["complete"], report["dropped"]), (True, 0))
-        self.check_times(report, asks=False)
+        self.assertEqual(alone.stdout, b"%d calls failed\n" % (2 * self.TIMES))
+
+        def watch():
+            done, report = self.watch(command)
+            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+            self.assertEqual((report["complete"], report["dropped"]), (True, 0))
+            return report
+
+        report = self.exact(watch)
         calls = self.calls(report)
         expected = self.expected_calls()
         self.assertEqual({name: calls.get(name) for name in expected}, expected)
