@@ -35,9 +35,9 @@ bool agree(const MappingRun& run, std::int64_t steps) {
 
 std::string table(const TopologyOptions& o, const Machine& machine, const std::vector<MappingRun>& runs) {
   std::string text =
-      fmt::format("{} processes on {} nodes of {}, sockets of {}; {} to each neighbour, {}\n",
-                  fmt::join(o.grid.sides, " x "), machine.nodes, machine.ranks_per_node, machine.ranks_per_socket,
-                  words::format_bytes(std::uint64_t(o.message_size)),
+      fmt::format("{} processes on {} node{} of {}, sockets of {}; {} to each neighbour, {}\n",
+                  fmt::join(o.grid.sides, " x "), machine.nodes, machine.nodes == 1 ? "" : "s", machine.ranks_per_node,
+                  machine.ranks_per_socket, words::format_bytes(std::uint64_t(o.message_size)),
                   o.network.kind == NetworkKind::kVirtual ? "on a virtual network" : "measured through MPI");
   text += fmt::format("{:13}{:>7}{:>15}{:>17}{:>24}{:>10}\n", "mapping", "links", "between nodes", "between sockets",
                       "messages between nodes", "a step");
