@@ -11,8 +11,9 @@ enum class Call : std::uint16_t {
 };
 
 struct CallInfo {
-  const char* name;  ///< As in C: "MPI_Send".
-  bool waits;        ///< It may block until another rank has done something.
+  const char* name;    ///< As in C: "MPI_Send".
+  bool waits;          ///< It may block until another rank has done something.
+  bool is_collective;  ///< Which moves data of a group, or waits for all of it.
 };
 
 /// In the order of Call.

@@ -239,37 +239,6 @@ TEST(Report, SaysFromWherePartnersAreKnown) {
               testing::HasSubstr("-3, +1, round the ring, as they say themselves"));
 }
 
-/// Rank 3 counts an inner loop that comes thrice in each step of the others.
-TEST(Report, SaysThatRanksCountDifferentlyInPlaceOfWhatItSaysOfSteps) {
-  RingModel model;
-  model.delays = {{5, 20, ms(300)}};
-  model.run();
-  wire::Roster roster = model.roster();
-  roster.patterns = {{false, false, {-1, 1}, {}}};
-  roster.cycles = {{{{0}}}};
-  for (wire::RankInfo& rank : roster.ranks) rank.cycle = 1;
-  timeline::Timeline timeline;
-  timeline.apply_roster("n1", roster);
-  for (wire::Rank rank = 0; rank < model.ranks; ++rank) {
-    auto events = model.events_of(rank);
-    for (wire::Event& event : events)
-      if (rank == 3 && event.kind == wire::EventKind::kStep) event.value *= 3;
-    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
-    timeline.advance("n1", events.back().time);
-  }
-  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {0.5, 0.95}));
-  EXPECT_TRUE(report["steps"].is_null());
-  EXPECT_EQ(report["steps_differ"]["rank"], 3);
-  EXPECT_TRUE(report["waves"].empty());
-  EXPECT_TRUE(report["step_time"][1]["mean_s"].is_null());
-  for (const auto& rank : report["causes"]["ranks"])
-    EXPECT_EQ(rank["waited_ns"], rank["not_attributable_ns"]["unknown"]);
-  const std::string text = reporting::report_text(timeline, {0.5, 0.95});
-  EXPECT_THAT(text, testing::HasSubstr("ranks count steps differently: when rank 3 began step"));
-  EXPECT_THAT(text, testing::HasSubstr("\nwho made others wait is mostly not known\n"));
-  EXPECT_THAT(text, testing::Not(testing::HasSubstr("idle waves")));
-}
-
 TEST(Report, SaysOfARankAloneThatItWaitsForNobody) {
   RingModel model;
   model.ranks = 1;

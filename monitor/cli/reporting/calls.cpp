@@ -12,6 +12,7 @@
 #include "monitor/analysis/plural.h"
 #include "monitor/analysis/session/calls.h"
 #include "monitor/analysis/steps/step_history.h"
+#include "probe/mpi/calls.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -28,6 +29,7 @@ using wire::Nanoseconds;
 using wire::seconds;
 
 constexpr std::size_t kShownFunctions = 10, kShownPairs = 5;
+constexpr std::uint64_t kFewestSteps = 8;  ///< Fewer calls are of the program's beginning and end.
 
 std::string duration_text(double seconds) {
   return words::format_duration(Nanoseconds(std::llround(std::min(seconds * 1e9, 9e18))));
@@ -47,6 +49,26 @@ std::map<std::string, json> rank_columns(const Timeline& timeline) {
     }
   }
   return columns;
+}
+
+/// A function, over all ranks that have called it.
+struct PossibleStep {
+  std::string name;
+  std::uint64_t calls = 0;  ///< Of each.
+  std::uint64_t ranks = 0;
+  bool differ = false;
+};
+
+std::map<std::string, PossibleStep> calls_of_each(const Timeline& timeline) {
+  std::map<std::string, PossibleStep> uses;
+  for (const auto& [rank, calls] : timeline.calls().all()) {
+    for (const wire::FunctionSums& sums : calls.functions) {
+      PossibleStep& use = uses.try_emplace(sums.name, PossibleStep{sums.name, sums.calls}).first->second;
+      ++use.ranks;
+      use.differ = use.differ || use.calls != sums.calls;
+    }
+  }
+  return uses;
 }
 
 json traffic_json(const Traffic& traffic) { return {{"messages", traffic.messages}, {"bytes", traffic.bytes}}; }
@@ -189,6 +211,19 @@ json time_by_thread_json(const Timeline& timeline) {
     object["other_s"].push_back(seconds(times.other));
   }
   return object;
+}
+
+std::string possible_step_text(const Timeline& timeline) {
+  const PossibleStep* best = nullptr;
+  const std::map<std::string, PossibleStep> uses = calls_of_each(timeline);
+  for (const mpi::CallInfo& call : mpi::calls()) {
+    const auto found = call.is_collective ? uses.find(call.name) : uses.end();
+    if (found == uses.end() || found->second.differ || found->second.ranks != std::uint64_t(timeline.ranks())) continue;
+    if (found->second.calls >= (best ? best->calls + 1 : kFewestSteps)) best = &found->second;
+  }
+  if (!best || timeline.calls().is_cut()) return {};
+  return fmt::format("each rank has called {0} {1} times: --step-at {0} makes a step of what lies between\n",
+                     best->name, best->calls);
 }
 
 std::string calls_text(const Timeline& timeline) {

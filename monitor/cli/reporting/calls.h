@@ -19,6 +19,10 @@ support::Json time_by_rank_json(const timeline::Timeline& timeline);
 /// The same of each thread that has a lane beside its rank's; null where none has.
 support::Json time_by_thread_json(const timeline::Timeline& timeline);
 
+/// The collective that all ranks have called equally often, and most often of those: what lies between two such calls may
+/// be taken for a step (`run --step-at`), where ranks find none, or not the same. One line; empty where there is none.
+std::string possible_step_text(const timeline::Timeline& timeline);
+
 /// Both in short tables; empty where no MPI calls were seen.
 std::string calls_text(const timeline::Timeline& timeline);
 

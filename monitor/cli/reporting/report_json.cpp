@@ -98,9 +98,7 @@ json domain_json(const Timeline& timeline, const analysis::domains::DomainActivi
   return object;
 }
 
-json domains_json(const Timeline& timeline, Window window) {
-  analysis::domains::DomainStates states;
-  states.follow(timeline);
+json domains_json(const Timeline& timeline, Window window, const analysis::domains::DomainStates& states) {
   const Nanoseconds end = analysis::steps::run_end(timeline);
   json list = json::array();
   for (const auto& activity : analysis::domains::domain_activity(timeline, window, &states))
@@ -400,7 +398,9 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["missing"] = missing_json(missing);
   object["lost_ranks"] = lost_ranks_json(timeline);
   object["window_s"] = {seconds(window.from), seconds(window.to)};
-  object["domains"] = domains_json(timeline, window);
+  analysis::domains::DomainStates states;
+  if (steps_go_together) states.follow(timeline);
+  object["domains"] = domains_json(timeline, window, states);
   const analysis::waves::FoundWaves waves = analysis::waves::find_longest_waves(timeline);
   object["waves"] = waves_json(waves.waves, false);
   if (waves.not_traced > 0) object["waves_not_traced"] = waves.not_traced;
@@ -425,7 +425,11 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
 json lesson_finding(const Timeline& timeline, Window window, std::string_view path) {
   const std::string_view section = path.substr(0, path.find('.'));
   json findings;
-  if (section == "domains") findings["domains"] = domains_json(timeline, window);
+  if (section == "domains") {
+    analysis::domains::DomainStates states;
+    states.follow(timeline);
+    findings["domains"] = domains_json(timeline, window, states);
+  }
   if (section == "waves") findings["waves"] = waves_json(analysis::waves::find_longest_waves(timeline).waves, true);
   if (section == "wavefront") findings["wavefront"] = wavefront_json(timeline, window);
   if (section == "efficiency") findings["efficiency"] = efficiency_json(timeline, window);

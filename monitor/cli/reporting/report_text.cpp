@@ -129,9 +129,7 @@ std::string notes_text(const Timeline& timeline, std::span<const analysis::domai
 }
 
 /// As their ranks stand: nodes announce their domains in any order.
-std::string domains_text(const Timeline& timeline, Window window) {
-  analysis::domains::DomainStates states;
-  states.follow(timeline);
+std::string domains_text(const Timeline& timeline, Window window, const analysis::domains::DomainStates& states) {
   std::vector<analysis::domains::DomainActivity> domains =
       analysis::domains::domain_activity(timeline, window, &states);
   const auto first_rank = [&](const analysis::domains::DomainActivity& activity) {
@@ -254,9 +252,12 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const auto& unlike = ground.partners.unlike_counts;
   std::string text = run_text(timeline, unlike);
   text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
-  text += domains_text(timeline, window);
+  analysis::domains::DomainStates states;
+  if (!unlike) states.follow(timeline);
+  text += domains_text(timeline, window, states);
   if (!unlike) text += steps_text(timeline, window) + order_text(timeline, window);
   text += step_sources_text(timeline);
+  if (unlike || timeline.latest_step() < 0) text += possible_step_text(timeline);
   text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);
