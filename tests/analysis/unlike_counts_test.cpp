@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "monitor/analysis/causes/causes.h"
@@ -140,6 +141,34 @@ TEST(UnlikeCounts, LeaveNothingToSayOfWavesAndCauses) {
     EXPECT_EQ(each.unknown, each.waited);
   }
   EXPECT_GT(causes.ranks[4].waited, ms(0));
+}
+
+TEST(UnlikeCounts, LeaveNothingToSayOfDomainsButThatNobodyIsThereToBeInStepWith) {
+  session::Findings findings;
+  findings.domains = {{.state = domains::DomainState::kStraggler, .state_since = ms(1), .straggler = 3},
+                      {.state = domains::DomainState::kAlone, .state_since = ms(2)}};
+  session::leave_out_steps(findings);
+  EXPECT_EQ(findings.domains[0].state, domains::DomainState::kUncounted);
+  EXPECT_EQ(findings.domains[0].straggler, -1);
+  EXPECT_FALSE(findings.domains[0].state_since);
+  EXPECT_EQ(findings.domains[1].state, domains::DomainState::kAlone);
+}
+
+TEST(UnlikeCounts, EndWhatIsToldOfDomains) {
+  RingModel model = ring_of_eight();
+  model.steps = 400;
+  const Timeline timeline = told(model, as_it_is);
+  domains::DomainStates states;
+  states.follow(timeline);
+  for (const bool differ : {false, true}) {
+    session::Narrator narrator;
+    if (differ) narrator.observe_counts(partners::UnlikeCounts{});
+    narrator.observe(timeline, {}, states, timeline.now());
+    EXPECT_EQ(std::ranges::any_of(
+                  narrator.remarks(),
+                  [](const session::Remark& remark) { return remark.kind == session::Remark::Kind::kDomain; }),
+              !differ);
+  }
 }
 
 TEST(UnlikeCounts, AreToldOnce) {

@@ -184,6 +184,18 @@ TEST(Screen, ListsTheRanksThatCostOthersMost) {
   EXPECT_THAT(beside, HasSubstr("   5       43.8 s          0 s   -\n"));
 }
 
+TEST(Screen, SaysOfNoRankThatItCostsNothingWhereNoCauseIsKnown) {
+  using std::chrono::milliseconds;
+  SyntheticSession session;
+  for (std::size_t rank = 0; rank < session.findings.causes.ranks.size(); ++rank)
+    session.findings.causes.ranks.of(rank) = {.waited = milliseconds(100), .unknown = milliseconds(100)};
+  EXPECT_THAT(text({.focus = U'5'}, session.model(), {120, 30}, kMonochrome),
+              HasSubstr("   0            ?            ?            ?       100 ms   unknown 100 %"));
+  session.findings.causes.ranks.of(3).unknown = milliseconds(99);
+  EXPECT_THAT(text({.focus = U'5'}, session.model(), {120, 30}, kMonochrome),
+              HasSubstr("   0          0 s          0 s          0 s       100 ms   unknown 100 %"));
+}
+
 TEST(Screen, SaysOfARankWhatEndedMostOfItsWaiting) {
   using std::chrono::milliseconds;
   SyntheticSession session;

@@ -101,7 +101,8 @@ bool is_in_lockstep(const Signs& signs, DomainState before) {
     case DomainState::kStraggler:
     case DomainState::kDisturbed:
     case DomainState::kBereft:
-    case DomainState::kAlone: break;
+    case DomainState::kAlone:
+    case DomainState::kUncounted: break;
   }
   return signs.spread < kOutOfLockstepAtFirst;
 }
@@ -171,6 +172,7 @@ std::string to_words(DomainState state) {
     case DomainState::kDisturbed: return "idle wave inside";
     case DomainState::kBereft: return "waits, ranks are lost";
     case DomainState::kAlone: return "one rank alone";
+    case DomainState::kUncounted: return "steps differ";
   }
   return {};
 }

@@ -128,6 +128,7 @@ std::string news_text(const Timeline& timeline, std::span<const News> news) {
     case domains::DomainState::kNotActive: return fmt::format("{} {} no longer active", who, one ? "is" : "are");
     case domains::DomainState::kBereft: return fmt::format("{} {}, and ranks are lost", who, one ? "waits" : "wait");
     case domains::DomainState::kAlone:
+    case domains::DomainState::kUncounted:
     case domains::DomainState::kUnknown: break;
   }
   return {};
@@ -245,7 +246,7 @@ void Narrator::observe(const Timeline& timeline, const Findings& findings, const
   tell_commands(timeline);
   tell_losses(timeline);
   tell_silence(findings.missing, timeline.now());
-  tell_domains(timeline, states, until);
+  if (!counts_told_) tell_domains(timeline, states, until);
 }
 
 }  // namespace idlewave::analysis::session

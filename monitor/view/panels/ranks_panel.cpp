@@ -118,20 +118,28 @@ void draw_line(paint::Canvas& canvas, const layout::Box& box, int y, const Line&
     canvas.text(box.x + x, y, paint::longest_fitting(line.mostly_for, room), ink, Ink::kDefault, false, room);
 }
 
+/// Of some of what ranks waited.
+bool is_a_cause_known(const Model& model) {
+  return std::ranges::any_of(model.findings.causes.ranks,
+                             [](const RankCauses& each) { return each.unknown < each.waited; });
+}
+
 void draw_list(paint::Canvas& canvas, const layout::Box& box, const State& state, const Model& model) {
   draw_line(canvas, box, box.y, {"rank", "costs others", "direct", "far", "waited", {"mostly for"}, "mostly ended by"},
             Ink::kDim);
   const int room = box.height - 1;
   const int first = std::clamp(state.scrolled_by(kRanksKey), 0, std::max(listed_ranks(model) - 1, 0));
   const std::vector<Rank> worst = worst_first(model, first + room);
+  const auto cost = [is_known = is_a_cause_known(model)](Nanoseconds time) {
+    return is_known ? paint::to_duration(time) : "?";
+  };
   for (int i = first; i < static_cast<int>(worst.size()); ++i) {
     const Rank rank = worst[static_cast<std::size_t>(i)];
     const RankCauses& causes = causes_of(model, rank);
-    draw_line(
-        canvas, box, box.y + 1 + i - first,
-        {fmt::format("{}", rank), paint::to_duration(causes.costs.sum()), paint::to_duration(causes.costs.direct),
-         paint::to_duration(causes.costs.far), paint::to_duration(causes.waited), mostly_for(causes), ended_by(causes)},
-        rank == state.cursor_rank ? Ink::kCursor : Ink::kText);
+    draw_line(canvas, box, box.y + 1 + i - first,
+              {fmt::format("{}", rank), cost(causes.costs.sum()), cost(causes.costs.direct), cost(causes.costs.far),
+               paint::to_duration(causes.waited), mostly_for(causes), ended_by(causes)},
+              rank == state.cursor_rank ? Ink::kCursor : Ink::kText);
   }
 }
 

@@ -37,7 +37,8 @@ std::string to_short_words(DomainState state) {
     case DomainState::kAlone: return "alone";
     case DomainState::kNotActive:
     case DomainState::kLockstep:
-    case DomainState::kStraggler: break;
+    case DomainState::kStraggler:
+    case DomainState::kUncounted: break;
   }
   return to_words(state);
 }
