@@ -19,8 +19,9 @@ namespace idlewave::agent {
 namespace {
 
 constexpr int kTries = 3;
-constexpr int kLockPatience = 6000;  // ms; longer than a starter takes
-constexpr int kShortPatience = 500;  // for somebody who has kept it for long already, or as long as we live
+constexpr int kLockPatience = 6000;    // ms; longer than a starter takes
+constexpr int kShortPatience = 500;    // for somebody who has kept it for long already, or as long as we live
+constexpr int kFolderPatience = 5000;  // ms; as long as a rank waits for an agent
 
 void close_if_open(int& fd) {
   if (fd >= 0) close(std::exchange(fd, -1));
@@ -49,6 +50,20 @@ int patient_lock(const std::string& session, int patience_ms) {
   }
 }
 
+bool has_agent(const std::string& session) {
+  session::AgentRecord record;
+  return session::read_agent_record(session.c_str(), record) && session::is_alive(record);
+}
+
+/// Whoever has it is an agent once ranks can find it: it may fail before that, or be about to end.
+bool get_folder(int fd, const std::string& session) {
+  for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; ++waited) {
+    if (has_agent(session) || waited >= kFolderPatience) return false;
+    usleep(1000);
+  }
+  return true;
+}
+
 }  // namespace
 
 wire::Result<std::unique_ptr<Claim>> Claim::take(const std::string& session) {
@@ -63,7 +78,7 @@ wire::Result<std::unique_ptr<Claim>> Claim::take(const std::string& session) {
     if (!session::make_session_directory(session.c_str())) break;
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) continue;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (!get_folder(fd, session)) {
       close(fd);
       return std::unique_ptr<Claim>();
     }

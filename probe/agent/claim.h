@@ -17,7 +17,7 @@ namespace idlewave::agent {
 /// can't tell two agents apart.
 class Claim {
  public:
-  /// Null if the session has an agent already, or another one is just starting.
+  /// Null if the session has an agent already. Waits for one that is just starting or ending, 5 s at most.
   static wire::Result<std::unique_ptr<Claim>> take(const std::string& session);
   ~Claim();  ///< Removes what this agent left in the folder, and the folder if nothing of anybody else is in it.
   Claim(const Claim&) = delete;

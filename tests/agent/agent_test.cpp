@@ -66,6 +66,20 @@ TEST(Agent, IsTheOnlyOneOfItsSession) {
   }
 }
 
+TEST(Agent, IsNotTakenToBeThereWhereItHasTheFolderButCanNotBegin) {
+  const SessionRoot root;
+  std::filesystem::create_directories(root.folder() / "agent");  // Where its record would be.
+  std::filesystem::permissions(root.folder(), std::filesystem::perms::owner_all);
+  std::vector<std::unique_ptr<Process>> racers;
+  for (int i = 0; i < 8; ++i) {
+    racers.push_back(std::make_unique<Process>(std::vector<std::string>{IDLEWAVE_AGENT_PROGRAM, "--session", "play"}));
+  }
+  for (auto& racer : racers) {
+    EXPECT_EQ(racer->exit_code(), 1);
+    EXPECT_THAT(racer->line(), HasSubstr("can't write to "));
+  }
+}
+
 TEST(Agent, IsStartedByTheFirstRankAndEndsAfterTheLast) {
   const SessionRoot root;
   PlayedRank first("stay", 0, 2);
