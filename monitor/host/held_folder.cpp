@@ -38,6 +38,13 @@ wire::Error no_place(const std::string& name, int why) {
       name)};
 }
 
+/// What could be made of it, as where there is room for a few files.
+void leave(const std::string& name) {
+  const int lock = session::lock_session(name.c_str(), 0);
+  session::remove_session_directory_if_empty(name.c_str());
+  if (lock >= 0) close(lock);
+}
+
 }  // namespace
 
 wire::Result<HeldFolder> HeldFolder::take(const std::string& name) {
@@ -50,6 +57,7 @@ wire::Result<HeldFolder> HeldFolder::take(const std::string& name) {
   const int hold = session::hold_session(name.c_str());
   if (hold < 0 && session_folder(name).empty()) return wire::Error{unusable_root(name)};
   if (hold < 0) {
+    session::remove_session_directory_if_empty(name.c_str());
     return wire::Error{fmt::format(
         "the session's folder {} can't be made, or is not ours alone (mode 0700); IDLEWAVE_DIR names another place",
         session_folder(name))};
@@ -59,6 +67,7 @@ wire::Result<HeldFolder> HeldFolder::take(const std::string& name) {
   if (place >= 0) return HeldFolder(name, hold, place);
   const int why = errno;
   close(hold);
+  if (why != EWOULDBLOCK) leave(name);
   return no_place(name, why);
 }
 

@@ -82,6 +82,12 @@ void remove_folder(const char* folder) {
   rmdir(folder);
 }
 
+/// Nobody is in it, then: whoever comes has a lock first, and makes the folder anew where that has gone.
+void remove_folder_without_locks(const char* folder) {
+  remove_file(folder, "place");
+  rmdir(folder);
+}
+
 bool has_living_agent(const char* session) {
   AgentRecord record;
   return read_agent_record(session, record) && is_alive(record);
@@ -135,7 +141,9 @@ void remove_session_directory_if_empty(const char* session) {
     others += std::ranges::none_of(kNobodys, [name](const char* each) { return strcmp(name, each) == 0; });
     return others == 0;
   });
-  if (others == 0) remove_session_directory(session);
+  if (others != 0) return;
+  const bool has_locks = has_file(folder, "owner") || has_file(folder, "lock");
+  has_locks ? remove_session_directory(session) : remove_folder_without_locks(folder);
 }
 
 }  // namespace idlewave::session

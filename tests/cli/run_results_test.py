@@ -271,6 +271,22 @@ class Results(RunCase):
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
         self.assertFalse((self.path / "started").exists())
 
+    def test_where_there_is_room_for_a_few_files_nothing_is_left_of_what_could_not_be_started(self):
+        small = ("mount -t tmpfs -o mode=700,nr_inodes=$1 none $IDLEWAVE_DIR || exit 99; "
+                 "$2 run --headless -- true; echo $?; ls -A $IDLEWAVE_DIR")
+        self.sessions.mkdir(mode=0o700)
+        refused = []
+        for files in range(2, 14):  # One is the folder that is mounted.
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", small, "sh", str(files), BIN / "idlewave"], env=self.environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+            if done.returncode != 0:
+                self.skipTest("no right to mount: " + done.stderr)
+            code, *left = done.stdout.splitlines()
+            self.assertEqual(left, [], f"{files} files, code {code}: {done.stderr}")
+            refused.append(code != "0")
+        self.assertEqual(refused, sorted(refused, reverse=True), refused)
+        self.assertTrue(refused[0] and not refused[-1], refused)
+
     def test_the_help_names_the_exit_code_of_our_own_failures(self):
         self.assertIn("125", subprocess.run([BIN / "idlewave", "run", "--help"], capture_output=True, text=True).stdout)
 
