@@ -239,7 +239,7 @@ int run(const RunOptions& options) {
         "/proc tells nothing of processes, and nobody can say which of them live: mount it (mount -t proc proc /proc)",
         2);
   std::signal(SIGPIPE, SIG_IGN);  // Whoever no longer reads what we say ends neither us nor the program.
-  give_up_who_reads_nothing();
+  stand_beside_a_program();
   const auto output = open_output(options.output);
   if (!output) return fail(output.error().message, 2);
   if (const wire::Status report = try_report(options.report); !report) return fail(report.error().message, 2);

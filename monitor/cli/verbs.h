@@ -29,9 +29,10 @@ int guarded(const std::function<int()>& body, process::GuardOptions options = {}
 /// Prints to stderr.
 void say(std::string_view text);
 
-/// For who passes on the exit code of another program: where stderr is a pipe that nobody empties for 2 s, nothing is said
-/// any more.
-void give_up_who_reads_nothing();
+/// For who passes on the exit code of another program, which writes to the same stderr: where that is a pipe that nobody
+/// empties for 2 s, nothing is said any more; on a terminal and in a file what is said begins a line, wherever the program
+/// has left the last one.
+void stand_beside_a_program();
 
 /// Says "idlewave: <message>" and returns `code`.
 int fail(const std::string& message, int code);

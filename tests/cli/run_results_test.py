@@ -121,6 +121,18 @@ class Results(RunCase):
         self.assertRegex(watched.stderr, r"(?m)^idlewave: lost: rank 0 at [0-9.]+ s, whose process ended without saying so$")
         self.assertEqual(run.wait(timeout=PATIENCE), 3)
 
+    def test_what_is_said_in_a_file_begins_a_line_wherever_the_program_has_left_the_last_one(self):
+        for before, printed, mode in (("", "x", "ab"), ("", "x\\n", "wb"), ("before", "", "ab"), ("", "", "wb"), ("", "x", "wb")):
+            with self.subTest(before=before, printed=printed, mode=mode):
+                (self.path / "err").write_text(before)
+                with open(self.path / "err", mode) as file:
+                    self.shell(f"printf '{printed}' >&2; exit 3", stderr=file)
+                left = before + printed.replace("\\n", "")
+                lines = (self.path / "err").read_text().splitlines()
+                self.assertEqual(lines[:bool(left)], [left] if left else [])
+                self.assertTrue(lines[bool(left)].startswith(" idlewave "), lines)
+                self.assertTrue(any(line.startswith("idlewave: sh ended with code 3") for line in lines), lines)
+
     def test_the_report_has_standard_output_and_the_program_standard_error(self):
         code, out, err = self.shell("echo words; $REPORTER 5", "--json")
         self.assertEqual((code, json.loads(out)["ranks"]), (0, 1))

@@ -17,7 +17,49 @@ import time
 from run_cases import BIN, eventually, main, OWN_FAILURE, PATIENCE, read_to_the_end, RunCase
 
 
+def rows_of(shown, columns):
+    """What a terminal that wraps has in its rows. A character in the last column leaves the cursor there until the next one."""
+    rows, at = [[]], 0
+    for character in shown:
+        if character == "\r":
+            at = 0
+        elif character == "\n":
+            rows.append([])
+        else:
+            if at == columns:
+                rows.append([])
+                at = 0
+            row = rows[-1]
+            row.extend(" " * (at + 1 - len(row)))
+            row[at] = character
+            at += 1
+    return ["".join(row).rstrip() for row in rows]
+
+
 class Screens(RunCase):
+    def test_what_is_said_begins_a_line_wherever_the_program_has_left_the_last_one(self):
+        for length in 0, 1, 39, 40, 41, 80:
+            for end in "", "\\n":
+                with self.subTest(length=length, end=end):
+                    other, terminal = pty.openpty()
+                    self.addCleanup(os.close, other)
+                    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+                    self.environment["TERM"] = "xterm"
+                    run = self.start("--", "sh", "-c", f"printf '{'x' * length}{end}' >&2; exit 3", stderr=terminal)
+                    os.close(terminal)
+                    shown = b""
+                    with contextlib.suppress(OSError):  # EIO: the last who had it open has gone
+                        while some := os.read(other, 65536):
+                            shown += some
+                    self.assertEqual(run.wait(timeout=PATIENCE), 3)
+                    rows = rows_of(shown.decode(), 40)
+                    printed = ["x" * min(40, length - at) for at in range(0, length, 40)]
+                    if end and not printed:
+                        printed = [""]
+                    self.assertEqual(rows[:len(printed)], printed)
+                    self.assertTrue(rows[len(printed)].startswith(" idlewave "), rows)
+                    self.assertTrue(any(row.startswith("idlewave: sh ended with code 3") for row in rows), rows)
+
     def test_jobs_of_a_script_that_became_us_live_on(self):
         """A shell becomes its last command by exec, and then its jobs are our children."""
         other, terminal = pty.openpty()
