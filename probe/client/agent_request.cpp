@@ -17,15 +17,17 @@ namespace {
 
 constexpr std::int64_t kHostPatienceMs = 500;  ///< One that is stopped takes connections and does nothing.
 
+/// -1, and errno as of socket() or connect(), 0 where there is nothing to connect to.
 int connect_to_host(const char* session) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   char path[session::kSessionFileLimit];
-  if (!session::session_file(session, "start.sock", path) || strlen(path) >= sizeof address.sun_path) return -1;
+  if (!session::session_file(session, "start.sock", path) || strlen(path) >= sizeof address.sun_path)
+    return errno = 0, -1;
   memcpy(address.sun_path, path, strlen(path) + 1);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd >= 0 && connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  if (fd >= 0) close(fd);
+  if (fd < 0 || connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  close(fd);
   return -1;
 }
 
@@ -44,9 +46,9 @@ bool is_told_of_it(int fd, const Deadline& deadline) {
 
 }  // namespace
 
-bool request_agent(const char* session, const char* clock, const Deadline& deadline) {
+Request request_agent(const char* session, const char* clock, const Deadline& deadline) {
   const int host = connect_to_host(session);
-  if (host < 0) return false;
+  if (host < 0) return errno == EPERM || errno == EACCES ? Request::kForbidden : Request::kNot;
   static char line[PATH_MAX + 64];  // The program's stack may be small.
   const char* program = getenv("IDLEWAVE_AGENT");
   const int length = snprintf(line, sizeof line, "%s %s\n", clock, program != nullptr ? program : "");
@@ -54,7 +56,7 @@ bool request_agent(const char* session, const char* clock, const Deadline& deadl
                         send(host, line, static_cast<std::size_t>(length), MSG_NOSIGNAL) == length &&
                         is_told_of_it(host, deadline);
   close(host);
-  return is_there;
+  return is_there ? Request::kDone : Request::kNot;
 }
 
 }  // namespace idlewave::client

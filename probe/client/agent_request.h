@@ -4,9 +4,15 @@
 
 namespace idlewave::client {
 
+enum class Request {
+  kDone,       ///< The agent is there.
+  kNot,        ///< Nobody listens, or has done it.
+  kForbidden,  ///< This process may connect to nobody (errno), as by a filter of system calls, which its children inherit.
+};
+
 /// Asks the host of `run`, where there is one on this node, to start the session's agent: then it is no descendant of this
-/// process, nor bound by its limits (monitor/host/agent_starter.h has the protocol). True when the agent is there. False
-/// after half a second at most where nobody listens, or has not done it. `clock`: "counter:ns" for the agent, or empty.
-bool request_agent(const char* session, const char* clock, const Deadline& deadline);
+/// process, nor bound by its limits (monitor/host/agent_starter.h has the protocol). Takes half a second at most.
+/// `clock`: "counter:ns" for the agent, or empty.
+Request request_agent(const char* session, const char* clock, const Deadline& deadline);
 
 }  // namespace idlewave::client

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe/client/agent_request.h"
 #include "probe/client/libc_parts.h"
 #include "probe/shm/clock_reading.h"
 
@@ -227,14 +226,20 @@ void run_in_helper(Start& start) {
 
 }  // namespace
 
-bool have_host_start_agent(const Settings& settings, const Deadline& deadline) {
+Request have_host_start_agent(const Settings& settings, const Deadline& deadline) {
   char clock[kClockLimit];
   tell_early_clocks(clock);
   return request_agent(settings.session, clock, deadline);
 }
 
 bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)[kReasonLimit]) {
-  if (have_host_start_agent(settings, deadline)) return true;
+  const Request asked = have_host_start_agent(settings, deadline);
+  if (asked == Request::kDone) return true;
+  if (asked == Request::kForbidden) {
+    snprintf(why, kReasonLimit, "it may not connect to its host, nor might an agent that it starts: %s",
+             description_of(errno));
+    return false;
+  }
   char clock[kClockLimit];
   tell_early_clocks(clock);
   static char buffer[PATH_MAX];  // Once for each process, whose stack may be small.

@@ -57,7 +57,7 @@ bool start_agent_locked(const Settings& settings, const Deadline& deadline, sess
 /// Where the lock is not to be had, since the rank may not write to the folder or lock anything: the host may. Several
 /// ranks may ask it; of the agents that it starts then one stays, who has the folder for itself.
 bool start_agent_unlocked(const Settings& settings, const Deadline& deadline, int error, session::AgentRecord& agent) {
-  if (have_host_start_agent(settings, deadline)) return wait_for_agent(settings, deadline, agent);
+  if (have_host_start_agent(settings, deadline) == Request::kDone) return wait_for_agent(settings, deadline, agent);
   char why[kReasonLimit];
   snprintf(why, sizeof why, "the session's folder can't be locked: %s", description_of(error));
   return fail(settings, why);

@@ -220,6 +220,15 @@ class Processes(Rough):
         """The host may, and has the agent started."""
         self.quiet(mpi, "no-lock")
 
+    def test_nobody_may_be_connected_to(self):
+        """An agent that the rank starts could say nothing to anybody. Open MPI does not begin."""
+        if not shutil.which("mpirun.mpich"):
+            self.skipTest("no MPICH")
+        said, report = self.rough("mpich", "no-connect")
+        self.assertEqual(report["ranks"], 0)
+        why = "a rank is not watched: it may not connect to its host, nor might an agent that it starts: Operation not permitted"
+        self.assertEqual(sum(why in line for line in said), 1, said)
+
     @each_mpi
     def test_no_file_may_be_locked_and_the_host_can_not_help(self, mpi):
         """As the ranks want another agent than its own."""
