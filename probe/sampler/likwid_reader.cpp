@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,7 +43,9 @@ namespace {
 
 constexpr double kInterval = 0.2;       // s; LIKWID reads too high below 0.1 s
 constexpr double kHighestRate = 10e12;  // bytes/s in one domain; no memory comes near
-constexpr int kNonsenseLimit = 5;       // figures in a row that can't be true before we give up
+constexpr int kMostDescriptors = 1024;
+constexpr double kPatienceForDaemon = 1;  // s
+constexpr int kNonsenseLimit = 5;         // figures in a row that can't be true before we give up
 
 struct Place {
   int domain = 0;
@@ -84,7 +87,28 @@ FILE* g_answers = nullptr;          // what was our standard output before libli
 const char* g_stage = "its start";  // for the case that liblikwid ends the process
 pid_t g_self = 0;
 
+void sleep_for(double seconds) {
+  timespec left{time_t(seconds), long(1e9 * (seconds - std::floor(seconds)))};
+  while (nanosleep(&left, &left) != 0) continue;
+}
+
+/// LIKWID's access daemon leaves who has started it, and is then our child, as we take in orphans. One that outlived us
+/// would be the child of whoever does so above the ranks, as their launcher in a container, and that it failed would be
+/// taken for the program's failure. It goes when nobody talks to it any more.
+void see_daemon_off() {
+  for (int fd = STDERR_FILENO + 1; fd < kMostDescriptors; ++fd)
+    if (fd != fileno(g_answers)) close(fd);
+  constexpr double kLook = 0.001;
+  pid_t ended = 0;
+  for (double waited = 0; (ended = waitpid(-1, nullptr, WNOHANG)) >= 0 && waited < kPatienceForDaemon;) {
+    if (ended > 0) continue;
+    sleep_for(kLook);
+    waited += kLook;
+  }
+}
+
 [[noreturn]] void give_up(const std::string& reason) {
+  see_daemon_off();  // Whoever reads the reason may end us.
   fprintf(g_answers, "error %s\n", reason.c_str());
   fflush(g_answers);
   _exit(EXIT_FAILURE);
@@ -107,10 +131,9 @@ void shield_output() {
   atexit(tell_of_sudden_end);
 }
 
-/// Stops LIKWID's access daemon and collects what was forked, then gives up.
+/// Stops LIKWID's access daemon, then gives up.
 [[noreturn]] void finish_and_give_up(const std::string& reason) {
   perfmon_finalize();
-  while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
   give_up(reason);
 }
 
@@ -309,11 +332,6 @@ double now() {
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
-void sleep_for(double seconds) {
-  timespec left{time_t(seconds), long(1e9 * (seconds - std::floor(seconds)))};
-  while (nanosleep(&left, &left) != 0) continue;
-}
-
 /// Of a domain in the group that has just counted; NaN where none of its processors has a value.
 double value_of(const Group& group, const Metric& metric, const Place& place) {
   double sum = 0;
@@ -430,6 +448,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   shield_output();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   open_library(places, is_chosen);
   read_for_ever(places, wanted);
 }

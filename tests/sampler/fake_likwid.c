@@ -91,6 +91,19 @@ EXPORT int perfmon_init(int count, const int *processors) {
     usleep(50000);
     return -13;
   }
+  if (is("slow daemon")) {
+    /* One that goes into the background, and finds out that it has no right when nobody talks to it any more. */
+    int ends[2];
+    char said;
+    if (pipe(ends) == 0 && fork() == 0) {
+      setsid();
+      if (fork() != 0) _exit(0);
+      close(ends[1]);
+      _exit(read(ends[0], &said, 1) == 0 ? 1 : 0);
+    }
+    close(ends[0]);
+    return -13;
+  }
   return number_after("init ", 0);
 }
 EXPORT void perfmon_finalize(void) {}

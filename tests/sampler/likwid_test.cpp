@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -305,6 +306,14 @@ TEST(Likwid, LeavesNoProcessBehind) {
   }
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(Likwid, LeavesNoDaemonToWhoTakesInOrphans) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  EXPECT_THAT(failure_with("slow daemon"), HasSubstr("perfmon_init -13"));
+  EXPECT_EQ(waitpid(-1, nullptr, 0), -1);  // One that goes on is waited for.
+  EXPECT_EQ(errno, ECHILD);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST(Likwid, ReaderDiesWithTheProcessThatStartedIt) {
