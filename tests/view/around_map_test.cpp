@@ -182,6 +182,14 @@ TEST(StepLine, SaysThatNoStepHasEndedOnlyWhereNoneHas) {
   EXPECT_EQ(step_line_without_figures(session), "no step has ended yet");
   session.findings.ground.partners.unlike_counts = analysis::partners::UnlikeCounts{};
   EXPECT_EQ(step_line_without_figures(session), "ranks count steps differently");
+  for (const paint::Size size : {paint::Size{160, 48}, {100, 1}}) {
+    const std::string title = paint::to_text(screen::draw({}, session.model(), size, kPlain));
+    EXPECT_THAT(title.substr(0, title.find('\n')), Not(HasSubstr("step")));
+    session.findings.ground.partners.unlike_counts.reset();
+    const std::string alike = paint::to_text(screen::draw({}, session.model(), size, kPlain));
+    EXPECT_THAT(alike.substr(0, alike.find('\n')), HasSubstr("step "));
+    session.findings.ground.partners.unlike_counts = analysis::partners::UnlikeCounts{};
+  }
 }
 
 TEST(StepLine, NamesWhatIsNeitherComputingNorWaiting) {

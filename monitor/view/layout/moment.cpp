@@ -51,6 +51,11 @@ Nanoseconds told_until(const State& state, const Model& model, const Layout& lay
   return shows_the_past(state, model, layout) ? moment_of(state, model, layout) : Nanoseconds::max();
 }
 
+wire::Step step_shown(const Model& model, Nanoseconds at) {
+  if (model.findings.ground.partners.unlike_counts) return wire::kNoStep;
+  return at < model.timeline.now() ? latest_step_at(model.timeline, at) : model.timeline.latest_step();
+}
+
 std::optional<int> column_of(const Layout& layout, const timeline::Timeline& timeline, Rank rank, Nanoseconds at) {
   if (!layout.steps) {
     if (!layout.window.shows(at)) return std::nullopt;

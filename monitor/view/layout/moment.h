@@ -24,6 +24,9 @@ bool shows_the_past(const State& state, const Model& model, const Layout& layout
 /// What was told up to here belongs on the screen; Nanoseconds::max() unless it shows the past.
 Nanoseconds told_until(const State& state, const Model& model, const Layout& layout);
 
+/// Largest step that a rank had begun at that moment; kNoStep if none had, or where ranks count steps differently.
+wire::Step step_shown(const Model& model, Nanoseconds at);
+
 /// The map's column in which a rank is at a moment, whichever axis there is; nothing if that is not on the map.
 std::optional<int> column_of(const Layout& layout, const timeline::Timeline& timeline, Rank rank, Nanoseconds at);
 

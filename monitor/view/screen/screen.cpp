@@ -28,8 +28,7 @@ constexpr int kStepColumns = 26;  // Step time and share of waiting.
 void draw_one_line(Canvas& canvas, const State& state, const Model& model) {
   const int columns = canvas.size().columns;
   const Nanoseconds until = layout::shown_until(state, model);
-  const wire::Step step =
-      until < model.timeline.now() ? layout::latest_step_at(model.timeline, until) : model.timeline.latest_step();
+  const wire::Step step = layout::step_shown(model, until);
   const paint::Fit line =
       paint::fit({{.text = panels::active_in_words(model, columns), .ink = Ink::kStrong, .weight = 9, .bold = true},
                   {.text = step == wire::kNoStep ? "" : fmt::format("step {}", step), .weight = 3},

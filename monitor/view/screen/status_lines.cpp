@@ -205,7 +205,7 @@ std::vector<Piece> title_pieces(const layout::Layout& layout, const State& state
   const std::uint64_t unseen = timeline.calls().unseen();
   const bool past = layout::shows_the_past(state, model, layout);
   const Nanoseconds moment = layout::moment_of(state, model, layout);
-  const wire::Step step = moment < timeline.now() ? layout::latest_step_at(timeline, moment) : timeline.latest_step();
+  const wire::Step step = layout::step_shown(model, moment);
   std::vector<Piece> pieces = {
       {.text = "idlewave", .ink = Ink::kStrong, .weight = 2, .bold = true},
       {.text = label, .ink = Ink::kTitle, .weight = 8, .bold = true},
