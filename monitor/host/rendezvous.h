@@ -2,7 +2,7 @@
 // Where a session over tcp is met from other nodes that see the user's home: ~/.cache/idlewave/NODE/SESSION
 // (XDG_CACHE_HOME), mode 0700, NODE being that of its host.
 //   key.*         the session's keys
-//   place         as in a session's folder (session_directory.h): whose process numbers those of the host are
+//   place         as in a session's folder (probe/session/directory.h): whose process numbers those of the host are
 //   host          what its host says of itself (host_record.h); its endpoint is one that other nodes reach
 //   trouble.NODE  what ranks and agents of that node could not do (probe/session/trouble_log.h)
 

@@ -1,5 +1,5 @@
 #pragma once
-// The file `agent` of a session's folder (session_directory.h): which process looks after the session on this node.
+// The file `agent` of a session's folder (directory.h): which process looks after the session on this node.
 
 #include <sys/types.h>
 

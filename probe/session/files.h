@@ -1,6 +1,6 @@
 #pragma once
 // What the files of a session's folder are read, written and locked with. For the files of this folder that know such
-// files; the C library only, as session_directory.h has it.
+// files; the C library only, as directory.h has it.
 
 #include <dirent.h>
 #include <stdio.h>

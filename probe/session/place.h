@@ -1,5 +1,5 @@
 #pragma once
-// Whose a session's folder is where the root is shared with other nodes, or with containers (session_directory.h).
+// Whose a session's folder is where the root is shared with other nodes, or with containers (directory.h).
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// How the folders of sessions (session_directory.h) go, whatever their processes were killed by.
+// How the folders of sessions (directory.h) go, whatever their processes were killed by.
 
 namespace idlewave::session {
 

@@ -1,5 +1,5 @@
 #pragma once
-// trouble.log of a session's folder (session_directory.h).
+// trouble.log of a session's folder (directory.h).
 
 namespace idlewave::session {
 
