@@ -36,8 +36,6 @@ double noisy_reach(double delay, int ranks_per_step, double mean_noise) {
   return ranks_per_step * delay / mean_noise;
 }
 
-int ring_distance(int from, int to, int sign, int ranks) { return (((to - from) * sign) % ranks + ranks) % ranks; }
-
 int meeting_distance(int ranks, double up_ranks_per_step, double down_ranks_per_step) {
   if (up_ranks_per_step <= 0 || ranks < 2) return 0;
   if (down_ranks_per_step <= 0) return ranks - 1;

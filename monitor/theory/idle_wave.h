@@ -52,9 +52,6 @@ double wave_reach(double delay, double leading_speed, double trailing_speed);
 /// Infinite without noise; 0 where nobody waits.
 double noisy_reach(double delay, int ranks_per_step, double mean_noise);
 
-/// Ranks between two places in the direction of `sign` (+1 up, -1 down) on a ring of `ranks`.
-int ring_distance(int from, int to, int sign, int ranks);
-
 /// How far the front towards higher ranks has come on a ring when it meets the one towards lower ranks, all others
 /// having been reached; without the latter, all the way round to the rank before the origin. Both 0: 0.
 int meeting_distance(int ranks, double up_ranks_per_step, double down_ranks_per_step);

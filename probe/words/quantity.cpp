@@ -215,7 +215,6 @@ std::string format_duration(Nanoseconds duration) {
 
 std::string format_bytes(std::uint64_t bytes) { return format(static_cast<double>(bytes), kSizes, ""); }
 std::string format_bandwidth(double bytes_per_second) { return format(bytes_per_second, kSizes, "/s"); }
-std::string format_frequency(double hertz) { return format(hertz, kFrequencies, ""); }
 
 std::string exact_duration(Nanoseconds duration) {
   return exact(static_cast<std::uint64_t>(duration.count()), kDecimalDurations);

@@ -32,7 +32,6 @@ wire::Result<double> parse_time_per_byte(std::string_view text);  ///< A duratio
 std::string format_duration(wire::Nanoseconds duration);  ///< `1.2 s`, `250 ms`, `0 s`, `-3 us`.
 std::string format_bytes(std::uint64_t bytes);            ///< Decimal prefixes: `50 MB`.
 std::string format_bandwidth(double bytes_per_second);    ///< `10 GB/s`.
-std::string format_frequency(double hertz);               ///< `2.5 kHz`.
 
 // To type again: parsed, it is the same value to the last bit. Of what the parser accepts.
 

@@ -59,13 +59,6 @@ TEST(WaveSpeed, IsSigmaTimesDistancePerStep) {
   EXPECT_DOUBLE_EQ(wave_speed(1, 1, 0, 0), 0);
 }
 
-TEST(RingDistance, GoesRoundInTheGivenDirection) {
-  EXPECT_EQ(ring_distance(5, 25, +1, 40), 20);
-  EXPECT_EQ(ring_distance(5, 25, -1, 40), 20);
-  EXPECT_EQ(ring_distance(5, 4, +1, 40), 39);
-  EXPECT_EQ(ring_distance(5, 4, -1, 40), 1);
-}
-
 TEST(MeetingDistance, DividesTheRingAsTheSpeedsOfTheFronts) {
   EXPECT_EQ(meeting_distance(40, 1, 1), 20);
   EXPECT_EQ(meeting_distance(40, 1, 3), 10);

@@ -29,7 +29,6 @@ Result<Simulation> Simulation::create(const support::Scenario& scenario, Recorde
 void Simulation::advance_until(double time, const std::atomic<bool>* stop) { engine_->advance_until(time, stop); }
 bool Simulation::finished() const { return engine_->finished(); }
 double Simulation::time() const { return engine_->time(); }
-double Simulation::next_event() const { return engine_->next(); }
 void Simulation::set_noise(std::shared_ptr<const PhaseNoise> noise) { engine_->set_noise(std::move(noise)); }
 
 Result<Step> Simulation::step_of_delay(Rank rank, std::optional<Step> step) const {

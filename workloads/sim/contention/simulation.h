@@ -31,8 +31,7 @@ class Simulation {
   /// Everything up to and including that moment; in whatever slices, the same run. `stop`, if given, ends it early.
   void advance_until(double time, const std::atomic<bool>* stop = nullptr);
   bool finished() const;
-  double time() const;        ///< Of the last thing that happened.
-  double next_event() const;  ///< When the next thing happens, unless something is ordered; infinite once finished.
+  double time() const;  ///< Of the last thing that happened.
 
   /// The step at which order_delay would hold `rank`: one that it has yet to begin; without `step` the next one. Error:
   /// rank or step out of range, step already begun, no step left.
