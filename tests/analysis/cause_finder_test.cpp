@@ -107,6 +107,7 @@ TEST(CauseFinder, BlamesNobodyButTheRankThatIsHeldBehindALongLockstep) {
     for (const SimulatedFrame& frame : frames.all()) live.hear(frame);
     for (Nanoseconds moment = seconds(6); moment < live.timeline.now(); moment += kLook) {
       const causes::Causes causes = live.causes_at(moment);
+      ASSERT_EQ(causes.ranks.size(), std::size_t(scenario.machine.ranks));
       for (std::size_t rank = 0; rank < causes.ranks.size(); ++rank) {
         if (Rank(rank) == held) continue;
         EXPECT_LT(causes.ranks[rank].costs.sum(), step / 5) << rank << " at " << moment.count();

@@ -105,6 +105,7 @@ TEST(Wavefront, OfTheReferenceCaseIsAVBetweenTwoSlopes) {
 
 TEST(Wavefront, RanksThatBeginTogetherHaveNoPieces) {
   const domains::Wavefront front = front_with([](Rank) { return 0; }, 0.3);
+  ASSERT_EQ(front.domains.size(), 4u);
   for (const domains::DomainFront& domain : front.domains) {
     EXPECT_EQ(domain.ranks_per_s, 0);
     EXPECT_TRUE(domain.pieces.empty());

@@ -176,7 +176,9 @@ TEST(Ring, KeepsTheHitSocketInLockstepWhileTheOthersSettleNearSaturation) {
 
 TEST(Ring, KeepsEverySocketInLockstepWithoutADelayIfCoreBound) {
   const json report = report_of(8, {"--steps", "50", "--time", "20ms", "--ranks-per-domain", "4"});
-  for (const double active : active_means(report)) EXPECT_GT(active, 2) << report.dump();
+  const std::vector<double> active = active_means(report);
+  EXPECT_EQ(active.size(), 2u);
+  EXPECT_THAT(active, testing::Each(testing::Gt(2))) << report.dump();
 }
 
 class RingPattern : public testing::TestWithParam<Words> {};

@@ -164,6 +164,7 @@ TEST(StepFinder, RanksWithFewNeighboursAndManyAgreeWhereAllMeetNowAndThen) {
     for (int rank = 0; rank < kRanks; ++rank) {
       const std::map<int, Step> found = at_reductions(solver, solver.run(rank, kAll));
       if (rank == 0) of_first = found;
+      ASSERT_TRUE(!found.empty() && found.rbegin()->first >= kLate) << "rank " << rank;
       for (const auto& [iteration, step] : found) {
         if (iteration < kLate) continue;
         ASSERT_EQ(step, of_first.at(iteration)) << "rank " << rank << ", iteration " << iteration;

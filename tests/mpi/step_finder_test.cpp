@@ -133,7 +133,9 @@ TEST(StepFinder, ACallThatOneRankMakesMoreIsNoStep) {
     if (i % 10 == 9) calls.push_back(call(kAllreduce, 0x1800, i));
     calls.push_back(call(kAllreduce, 0x2000, i));
   }
-  for (const auto& [iteration, step] : by_iteration(calls)) EXPECT_EQ(step, iteration);
+  const auto steps = by_iteration(calls);
+  EXPECT_GE(steps.size(), std::size_t(kIterations - kUnknown));
+  for (const auto& [iteration, step] : steps) EXPECT_EQ(step, iteration);
 }
 
 TEST(StepFinder, WhereARankWaitsLessOftenThanUsualItsNumbersGoOn) {

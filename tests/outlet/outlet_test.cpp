@@ -48,6 +48,7 @@ TEST_F(OutletTest, NamesItselfInEveryFrame) {
   Consumer consumer(*outlet, endpoint_);
   consumer.say(wire::Attach{wire::Role::kOperator, 2});
   consumer.hear_up_to(1);
+  ASSERT_FALSE(consumer.heard.empty());
   for (const auto& frame : consumer.heard) {
     EXPECT_EQ(frame.session, kSession);
     EXPECT_EQ(frame.node, "n1");

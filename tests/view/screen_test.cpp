@@ -116,6 +116,7 @@ TEST(Screen, GivesSocketsTheSameColumnsWhateverHappens) {
     for (std::string line; std::getline(lines, line);) ends.push_back(line.find(" of 10"));
     return ends;
   };
+  EXPECT_THAT(bars_end({160, 48}, DomainState::kLockstep), ::testing::Contains(::testing::Ne(std::string::npos)));
   for (const Size size : sizes()) {
     EXPECT_EQ(bars_end(size, DomainState::kLockstep), bars_end(size, DomainState::kComputational))
         << size.columns << 'x' << size.rows;

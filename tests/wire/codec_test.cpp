@@ -112,11 +112,16 @@ TEST(EventDecoder, GivesOnlyPossibleEventsWhateverBitIsFlipped) {
   Random random(4);
   const std::vector<std::byte> blob = encoded({random_lane(random, 40), random_lane(random, 40)});
   EventDecoder decoder;
+  std::size_t accepted = 0;
   for (std::size_t bit = 0; bit < 8 * blob.size(); ++bit) {
     std::vector<std::byte> flipped = blob;
     flipped[bit / 8] ^= std::byte{1} << bit % 8;
-    if (const auto result = decoder.decode(flipped)) expect_possible(*result);
+    const auto result = decoder.decode(flipped);
+    if (!result) continue;
+    ++accepted;
+    expect_possible(*result);
   }
+  EXPECT_GT(accepted, 0u);
 }
 
 std::vector<std::byte> bytes_of(std::initializer_list<int> values) {

@@ -101,7 +101,9 @@ TEST_P(IdleWave, MakesEveryRankThatItReachesLateByTheDelay) {
   Scenario scenario = core_bound_chain(GetParam());
   scenario.communication.topology = support::Topology::kRing;
   scenario.delays = {{30, 10, 1s}};
-  for (const double start : run_of(scenario, {.starts_of = 20}).starts) {
+  const std::vector<double> starts = run_of(scenario, {.starts_of = 20}).starts;
+  ASSERT_EQ(starts.size(), std::size_t(scenario.machine.ranks));
+  for (const double start : starts) {
     EXPECT_TRUE(std::abs(start - 0.2) < 1e-9 || std::abs(start - 1.2) < 1e-9) << start;
   }
 }
