@@ -17,10 +17,10 @@ std::variant<host::HostedProgram, host::HostedProgram::Refusal> start_program(co
 Monitor::Options monitor_options(const RunOptions& options, const host::HostedProgram& program);
 wire::Result<std::unique_ptr<link::Link>> view_of(const host::HostedProgram& program);
 
-/// Signals that a program would get if it were where we are: they are passed on to it, also those that were ignored when
-/// we were started, as a script does it for what it starts in the background: so does the program then, unless it has
-/// come to care. SIGHUP is ours: then we leave, and it stays; where that was ignored, as by nohup, we stay too. At most
-/// one at a time in a process.
+/// Signals that the program would get if it stood in our place: they are passed on to it. That includes those which were
+/// ignored when we were started, as scripts have it for what they start in the background: the program inherits that, and
+/// may have come to care. SIGHUP is ours: we leave, and the program stays; where it was ignored, as by nohup, we stay too.
+/// At most one at a time in a process.
 class ProgramSignals {
  public:
   ProgramSignals();

@@ -1,5 +1,5 @@
 #pragma once
-// How far something has come that takes longer than one likes to wait without a word.
+// How far something has come that takes long enough to make people wonder.
 
 #include <chrono>
 #include <string>

@@ -12,11 +12,11 @@
 
 namespace idlewave::ingest {
 
-/// What is known of the clocks of a session's nodes, by what they tell in the order in which they told it. Session time
-/// runs as the clock of the monitor does that nodes ask for the time; it is set by the first trip of the node that came
-/// first, so that this one's clock is not off, and what was time 0 stays that. Where another monitor takes over, it is
-/// set anew so that the first who has asked that one goes on as before. One thread; memory for some hundred samples a
-/// node.
+/// What is known of the clocks of a session's nodes, from what they tell, in the order in which they told it. Session time
+/// runs like the clock of the monitor that nodes ask for the time. It is set by the first round trip of the node that came
+/// first, such that this node's clock is not off and time 0 stays where it was. Where another monitor takes over, it is
+/// set anew, such that the clock of the first node that has asked this monitor goes on as before. One thread; memory for a
+/// few hundred samples a node.
 class Clocks {
  public:
   /// What else is known of a node's clock, as long as it has not compared it: how far it is ahead by the wall clock.

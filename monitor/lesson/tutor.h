@@ -63,7 +63,7 @@ struct PageRecord {
   bool is_gone = false;  ///< It could have been, but is no longer kept.
 };
 
-/// One thread. The course and what it measures by outlive nothing: they are its own.
+/// One thread. Owns the course, and the function by which it measures.
 class Tutor {
  public:
   Tutor(Course course, Finding find);

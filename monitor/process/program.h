@@ -1,5 +1,5 @@
 #pragma once
-// A program that runs as if we were not there.
+// A program that runs as it would without us.
 
 #include <sys/types.h>
 

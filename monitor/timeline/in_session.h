@@ -8,11 +8,10 @@
 
 namespace idlewave::timeline {
 
-/// Records that are stored in lane time, read in session time: a range whose elements are values. Of random access; for
-/// a search it takes each record that it looks at from the one time to the other; std::ranges searches by halves, while
-/// algorithms older than that go through it one by one, for its elements are no references. Valid until the store is
-/// changed. (A view of the standard library would do, but clang 14, which looks for hostile inputs, can't compile those of
-/// GCC 12.)
+/// Records that are stored in lane time, read in session time: a range of random access whose elements are values, each
+/// converted when it is looked at. Search it by the algorithms of std::ranges: the older ones take a range without
+/// references for one that they have to walk through. Valid until the store is changed. (A view of the standard library
+/// would do, but clang 14, which compiles the fuzzers, can't read those of GCC 12.)
 template <class Store>
 class InSession {
  public:

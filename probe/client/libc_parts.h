@@ -1,6 +1,6 @@
 #pragma once
-// What not every C library has, or has under another name. The program's may be another than the one that we were built
-// with (a script under `run` starts programs of musl as well), and one function that it lacks would keep it from starting.
+// What not every C library has, or has under another name. The program may have another C library than the one we were
+// built with (a script under `run` may start programs linked with musl), and would not start if that lacked one function.
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -10,15 +10,17 @@ namespace idlewave::mpi {
 
 enum class Protocol : std::uint8_t { kEager, kRendezvous, kUnknown };
 
-/// Of which size a send waits for its receiver. MPI libraries don't say it, and it differs from peer to peer (same node or
-/// not), so it is learnt from the program's own nonblocking sends: whether they were complete once posted. Eight of a
-/// peer and a size are looked at, then one each time that their number has doubled; where a quarter was not complete,
-/// sends wait. Sizes are told apart by a quarter of an octave. Without that, up to 256 bytes are taken to be eager (Open
-/// MPI's inline sends over shared memory, the smallest limit known), from 4 MiB on not. Persistent sends go another way:
-/// of up to 256 bytes Open MPI's wait for their receiver, so they are looked at as well. Of blocking sends is known how long
-/// they took: where no nonblocking one shows it, and 32 of them and a quarter took longer than any copy, sends wait, as
-/// those to others of that size or more do of which eight were as long; who else uses the core makes fewer of them long.
-/// That sends do not wait is known of none, since their receivers may have been there each time. No allocation; one thread.
+/// Whether a send of a size waits for its receiver. MPI libraries don't say it, and it differs from peer to peer (same node
+/// or not), so it is learnt from the program's own sends. No allocation; one thread.
+///
+/// - Nonblocking sends: were they complete once posted? For each peer and size (in quarters of an octave) eight are looked
+///   at, then one each time that their number has doubled. If a quarter of these was not complete, such sends wait.
+/// - Sends of up to 256 bytes are taken to be eager without a look (Open MPI's inline sends over shared memory have the
+///   smallest limit known), those from 4 MiB on to wait. Small persistent sends are looked at all the same: Open MPI's wait.
+/// - Blocking sends only tell how long they took. Where no nonblocking send shows it, and 32 blocking ones, and a quarter
+///   of all, took longer than any copy would, such sends wait. Then eight long ones are enough for any other peer and
+///   larger size. Another program on the core makes fewer of them long than that. That blocking sends do not wait is never
+///   concluded: each time the receiver may have been there already.
 class EagerLimits {
  public:
   static constexpr std::uint64_t kSurelyEager = 256, kSurelyRendezvous = std::uint64_t{4} << 20;
@@ -34,7 +36,7 @@ class EagerLimits {
     return 4 * sends.unfinished >= sends.looked_at ? Protocol::kRendezvous : Protocol::kEager;
   }
 
-  /// A nonblocking send was posted: shall it be looked at whether it is complete?
+  /// A nonblocking send was posted: is it worth a look whether it is complete?
   bool wants_to_see(wire::Rank peer, std::uint64_t bytes, bool is_persistent = false) {
     if ((bytes <= kSurelyEager && !is_persistent) || bytes >= kSurelyRendezvous) return false;
     Sends& sends = sends_of(peer, bytes);

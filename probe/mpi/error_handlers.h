@@ -1,8 +1,8 @@
 #pragma once
-// Whether an error handler of the program has run within a call. It may take an error back, so that the call of which
-// it was told returns 0 like one that has gone well: then what that was given, and has left, is nothing to be looked at,
-// and nothing to ask the library about, which would call the handler once more, or a deadly one. What handler is called
-// only the library knows; so it is given functions of ours in place of the program's, which go on to those.
+// Whether an error handler of the program has run within a call. A handler may take an error back, and then the failed call
+// returns 0 like one that has gone well. Of such a call neither arguments nor results may be looked at, and the library
+// may not be asked about them: it would call the handler once more, or one that ends the program. Only the library knows
+// which handler it calls, so it is given functions of ours in place of the program's, which pass the call on to those.
 
 #include "probe/mpi/roles.h"
 #include "probe/mpi/watcher.h"

@@ -55,7 +55,7 @@ struct MeterReading {
 
 /// What the hardware tells of domains. The agent's thread only; no call waits for anybody but the kernel.
 ///
-/// It is told what the agent learns, and heeds what it needs of it.
+/// The agent tells it everything that it learns; an instrument uses what it needs.
 class Instrument {
  public:
   virtual ~Instrument() = default;

@@ -194,7 +194,8 @@ struct Events {
   friend bool operator==(const Events&, const Events&) = default;
 };
 
-/// Of a program without steps a piece of work, as between two calls of MPI, counts for a step.
+/// Holds ranks before the work of a step. In a program without steps each piece of work, as between two calls of MPI,
+/// counts as a step.
 struct DelayOrder {
   Nanoseconds duration{};
   Step at_step = kNoStep;     ///< kNoStep: the next step that begins, or the one that in_steps says.

@@ -12,11 +12,11 @@
 
 namespace idlewave::analysis::causes {
 
-/// Each rank's latest wait is kept as a pile of parts, one for each cause, in the order of time. Who waits takes the top
-/// of the pile of whom it waited for: so a cause is handed on from rank to rank, and no chain is ever walked back. Only
-/// where a rank was waited for that was late already when nobody waited for it are earlier steps compared, some at most.
-/// A step in which ranks wait several times, and work in between, is gone through part by part, as far as its events tell.
-/// Everything that it is given must outlive it.
+/// Each rank's latest wait is kept as a pile of parts, one for each cause, in the order of time. A rank that waits takes the
+/// top of the pile of the rank it waited for: so causes are handed on from rank to rank, and no chain is walked back. Only
+/// where a rank had been late before anybody waited for it are a few earlier steps compared. A step in which ranks wait
+/// several times, and work in between, is gone through part by part, as far as its events tell. Everything that it is
+/// given must outlive it.
 class CauseTally : public Tally {
  public:
   CauseTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground);

@@ -1,5 +1,5 @@
 #pragma once
-// Says of each wait who caused it, where steps begin with waiting: by the times of waits, not step by step.
+// Says who caused each wait in programs whose steps begin with waiting: by the times of waits, not step by step.
 
 #include <memory>
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace idlewave::analysis::causes {
 
-/// In a pipeline a rank waits first and works then, so that when it has done its part of a step is not told by how long it
-/// waited in it, and one's wait is ended by what another one does in a step before or behind. Here turns (turns.h) of all ranks
-/// are gone through in the order in which they end. What ended a wait is the latest post, while it lasted, of those whom
-/// the rank is said to wait for. Everything that it is given must outlive it.
+/// In a pipeline a rank waits first and then works. So how long it waited in a step does not tell when it had done its part
+/// of that step, and what ends its wait may belong to an earlier or a later step of another rank. Therefore the turns
+/// (turns.h) of all ranks are gone through in the order in which they end. What ended a wait is the latest post, made while
+/// it lasted, of those for whom the rank is said to wait. Everything that it is given must outlive it.
 class TurnTally : public Tally {
  public:
   TurnTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground);

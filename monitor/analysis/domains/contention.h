@@ -8,11 +8,11 @@
 
 namespace idlewave::analysis::domains {
 
-/// Tells a rank that worked longer because it had more to do from one that shared its memory interface with more others
-/// (Progress::alone). Whether work is of that kind is learnt from the session: it is where ranks move as many bytes as so
-/// many can, where times alone vary less than times do, or times are the longer the more ranks were at work beside, in
-/// this domain or in several: a domain of few ranks that noise disturbs does not tell by itself. The timeline must
-/// outlive it.
+/// Tells apart ranks that worked longer because they had more to do, and ranks that shared their memory interface with more
+/// others (Progress::alone). Whether the work of a domain is of a kind that is slowed by others is learnt from the session.
+/// It is, if its ranks move as many bytes as that many ranks can; if the times that work would have taken alone vary less
+/// than the times it took; or if work took longer the more ranks were at work beside it, in this domain or in several
+/// together, since a domain of few ranks in noise does not show it by itself. The timeline must outlive it.
 class Contention {
  public:
   /// The work of one step: how long it took, and how long it would have taken alone.

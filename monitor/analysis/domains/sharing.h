@@ -1,5 +1,5 @@
 #pragma once
-// By how much longer ranks worked because others of their domain worked as well.
+// How much longer ranks worked because others of their domain worked as well.
 
 #include <vector>
 

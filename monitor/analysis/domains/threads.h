@@ -1,7 +1,7 @@
 #pragma once
-// What the threads of ranks do that tell how many are active (idlewave_threads, or an OpenMP runtime that tells it), or have
-// lanes of their own: those that sleep while others communicate are what hybrid programs lose (R. Rabenseifner, Hybrid
-// parallel programming, 2007).
+// What the threads of ranks do, where ranks tell how many are active (idlewave_threads, or an OpenMP runtime that tells it)
+// or threads have lanes of their own. Threads that sleep while others communicate are what hybrid programs lose
+// (R. Rabenseifner, Hybrid parallel programming, 2007).
 
 #include <optional>
 #include <span>

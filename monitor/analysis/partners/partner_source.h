@@ -1,5 +1,5 @@
 #pragma once
-// From where it is known who waits for whom: ranks say it, or it is inferred.
+// Finds who waits for whom, from what ranks say or from their times.
 
 #include <memory>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace idlewave::analysis::partners {
 
-/// As ranks say, and where these don't know whether their sends wait, as the times tell that (send_waits.h). Of those who don't
-/// say it, and of all where nobody does, as the times tell. What these tell is searched for some work at a time.
+/// Whom each rank waits for: as the rank says; where it does not, as the times tell. The times also tell whether sends wait
+/// for their receivers where a rank does not know (send_waits.h). What times tell is searched for a piece at a time.
 /// The timeline must outlive it; one thread.
 class PartnerSearch {
  public:

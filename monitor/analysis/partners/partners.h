@@ -14,7 +14,7 @@
 
 namespace idlewave::analysis::partners {
 
-/// From where it is known who waits for whom.
+/// How it is known who waits for whom.
 enum class PartnerSource { kInferred, kPartlyDeclared, kDeclared };
 
 /// Rank r can't end a step before rank r + o has done its own part of that step, for each offset o. Where ranks have said

@@ -1,5 +1,5 @@
 #pragma once
-// Whether ranks work first in their steps and wait then for what others do in the same step, or otherwise.
+// Whether ranks first work in a step and then wait for what others do in the same step, or the other way round.
 
 #include <memory>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// Ranks whose steps have numbers that don't go together, so that a step of one is another moment than that of another:
-// where each rank finds the steps of a program by itself, one may count an inner loop and others the outer one.
+// Ranks that count their steps unlike others, so that steps of the same number do not belong together: where each rank
+// finds the steps of a program by itself, one may count an inner loop and others the outer one.
 
 #include <optional>
 #include <string>

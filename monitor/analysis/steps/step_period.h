@@ -1,6 +1,5 @@
 #pragma once
-// After how many steps a rank does the same again: steps that are short and long in turn, or of which every so-many-th has
-// more to do.
+// After how many steps a rank does the same again: short and long steps may alternate, or every n-th may have more to do.
 
 #include <cstddef>
 #include <span>

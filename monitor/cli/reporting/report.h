@@ -1,5 +1,5 @@
 #pragma once
-// Findings as JSON, with the keys that other people's programs read (docs: "report").
+// Findings as JSON, with the keys that other people's programs read (docs/report.md).
 
 #include <string>
 
@@ -22,14 +22,14 @@ support::Json lost_ranks_json(const timeline::Timeline& timeline);
 
 /// What happened, key by key.
 support::Json report_of(const timeline::Timeline& timeline, words::Fractions fractions);
-/// What the same report says at `path`, keys and places joined by dots (domains.1.active_mean), of a window of a session that
-/// may go on; only what that takes is worked out. `waves` are those of ranks that were held by an order. Null where nothing
-/// is known, and for what lessons can't look at (monitor/lesson/figures.h).
+/// What that report says at `path`, keys and places joined by dots (domains.1.active_mean), of a window of a session that
+/// may go on; only what this needs is worked out. Paths into `waves` see those alone whose origin was held by an order.
+/// Null where nothing is known, and for what lessons can't look at (monitor/lesson/figures.h).
 support::Json lesson_finding(const timeline::Timeline& timeline, analysis::Window window, std::string_view path);
-/// The same as text, indented, with a newline at the end.
+/// report_of as text, indented, with a newline at the end.
 std::string report_json(const timeline::Timeline& timeline, words::Fractions fractions);
 
-/// The same for people: a few lines.
+/// What happened, for people: a few lines.
 std::string report_text(const timeline::Timeline& timeline, words::Fractions fractions);
 
 }  // namespace idlewave::cli::reporting
