@@ -61,8 +61,8 @@ class EndPredictor {
 using WaitTimes = std::vector<std::vector<Nanoseconds>>;
 WaitTimes beyond_exchange(const steps::CommonSteps& steps, const Exchange& exchange);
 
-/// Nothing takes less than a message takes: the exchange with the transfer time that all but a twentieth of the waits for
-/// others last, where times differ; and by how much longer each wait lasted than that.
+/// `exchange` with the transfer time that all but a twentieth of the waits for others reach, where times differ, for no wait
+/// is shorter than a message takes; and how much longer than that each wait lasted.
 struct LateMessages {
   Exchange exchange;
   WaitTimes late;

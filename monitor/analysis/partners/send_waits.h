@@ -8,19 +8,22 @@
 
 namespace idlewave::analysis::partners {
 
-/// Finds out whether the sends wait that ranks are not sure of (MPI_Sendrecv, whose send can't be looked at by itself). A
-/// step tells it in which one rank did its part later than the rank itself and all others for whom that waits either way,
-/// and for whom it would wait only if these sends do. How long its steps go on behind the last one to come tells how many
-/// such steps would be over before that receiver came, if its sends did not wait; that many were, where they don't, and none
-/// where they do: then they end with it. Eight steps of those that would be over tell, and fewer the later the receiver was,
-/// one that was so eight times as much as it had to be; up to a quarter may say otherwise. Nothing is told by steps in which
-/// all meet, nor where somebody works behind a wait, who may receive before. Sends of one kind (SendKind) are told together,
-/// as libraries choose by size and transport; of one that is not told, which may be since some wait and some don't, nothing
-/// is said.
+/// Finds out whether those sends wait of which ranks are not sure (MPI_Sendrecv, whose send can't be looked at by itself).
 ///
-/// Free where all ranks know; else some thousand rank-steps are looked at, evenly over ranks and steps, and those behind the
-/// latest delays, and whom ranks wait for is composed once more for each kind. Some of that at a time: of one rank, or one
-/// composition. What ranks say meanwhile may count as well. The timeline must outlive it, and no rank may join; one thread.
+/// A step of a rank tells it if one receiver of such a send did its part later than the rank itself and all those for whom
+/// the rank waits in any case. If sends wait, the rank's step ends with that receiver. If they don't, some of these steps are
+/// over before the receiver comes: how many is known from how long the rank's steps ordinarily go on after the last one has
+/// come. Eight steps that would be over are enough, and fewer the later the receiver was: one, if it was late by eight times
+/// as much as needed. Up to a quarter may disagree. Steps in which all meet tell nothing, nor do steps in which somebody works
+/// after a wait, for a receive may be done before that.
+///
+/// Sends of one kind (SendKind) are judged together, as libraries choose by size and transport. Of a kind that is not told,
+/// perhaps because some of its sends wait and some don't, nothing is said.
+///
+/// Costs nothing where all ranks know. Else it looks at some thousand rank-steps, spread evenly over ranks and steps, and at
+/// those behind the latest delays, and composes whom ranks wait for once more for each kind; a piece at a time, of one rank
+/// or one composition. What ranks say meanwhile may count as well. The timeline must outlive it, and no rank may join; one
+/// thread.
 class SendSearch {
  public:
   explicit SendSearch(const timeline::Timeline& timeline);

@@ -9,9 +9,9 @@
 
 namespace idlewave::analysis::waves {
 
-/// Of each point of a front, what it shares with those beside it: where that changes, the front has come to ranks that another
-/// wave had come to before, or left them. It was held up there, or they were late already, and it runs on as before: straight
-/// lines of one slope, one behind the other in time.
+/// For each point of a front a number that it shares with the points beside it. Where the number changes, the front has come
+/// to ranks that another wave had reached before, or has left them: it was held up there, or they were late already. Behind
+/// that it runs on as before, so its stretches are straight lines of one slope, shifted in time.
 struct Stretches {
   std::vector<unsigned> of_arrivals;
   std::vector<unsigned> of_departures;  ///< Also of the steps in which it came, and of idle time.

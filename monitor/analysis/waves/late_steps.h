@@ -28,18 +28,20 @@ struct LateStep {
   bool after_wait = false;
 };
 
-/// Reads a session while it goes on, each step once. What is ordinary: a rank's own part of a step (all but waiting,
-/// communicating and announced delays) lasts as long as the median of its steps before and after, of those of its kind
-/// where kinds of steps come in turn (step_period.h); what all ranks do longer in a step is the program's, and what comes
-/// of sharing memory bandwidth is taken off (contention.h). What is left is the noise of all ranks. Its largest values in
-/// the latest steps are taken to fall off exponentially, as those of exponential and gamma noise do and bounded noise does
-/// faster, so that what lies far beyond them is found, one in ten thousand times by chance, be it one or several of unlike
-/// lengths; and, a third as likely by chance, what lies far beyond the largest of each moment alone, as where the machine holds
-/// several ranks up together.
-/// Who goes on after its waiting is later than it had to be by what passed since the last of all ranks had done its part of
-/// the step, if it waited half a step longer than it does. What comes oftener than four times in those steps is noise,
-/// however long it lasts.
-/// Owned by whoever looks at a session again and again, always the same one; one thread.
+/// Reads a session while it goes on, each step once. Owned by whoever looks at a session again and again, always the same
+/// one; one thread.
+///
+/// Ordinarily a rank's own part of a step (all but waiting, communicating and announced delays) lasts as long as the median
+/// of its steps before and after; where kinds of steps come in turn (step_period.h), of those of its kind. What all ranks do
+/// longer in a step is the program's doing, and what sharing memory bandwidth adds is taken off (contention.h). What is left
+/// is noise. Its largest values in the latest steps are taken to fall off exponentially: those of exponential and gamma
+/// noise do, and those of bounded noise fall off faster. What lies far beyond them, once or several times with unlike
+/// lengths, is a late step; by chance that happens one in ten thousand times. So is, a third as likely by chance, what lies
+/// far beyond the largest values of each moment, for the machine may hold several ranks up together.
+///
+/// A rank may also be late to go on after a wait. If it waited half a step longer than usual, it is late by the time since
+/// the last of all ranks had done its part of the step. What comes more than four times in those steps is noise, however
+/// long it lasts.
 class LateSteps {
  public:
   /// Reads what has come to its end since it last did. O(ranks + steps).

@@ -9,9 +9,10 @@
 
 namespace idlewave::analysis::waves {
 
-/// A step of a rank ends when the last message has come, `each` after its sender has done its part, times the messages that
-/// lead from there, one after another; not before the rank has waited for `itself`, as for messages that come back to it;
-/// and not sooner than `own` after anybody's part, which is what the rank waits that is the last of all. Nanoseconds.
+/// A step of a rank ends when the last message has come. That takes `each` for every one of the messages which, one after
+/// another, lead from the sender to the rank, from the moment when the sender has done its part; and never less than `own`,
+/// which is how long a rank waits that is the last of all. Nor does the step end before the rank has waited for `itself`,
+/// as for messages that come back to it. Nanoseconds.
 struct MessageTime {
   double each = 0;
   double own = 0;

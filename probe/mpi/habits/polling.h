@@ -15,8 +15,8 @@ enum class Answer : std::uint8_t {
   kNothing,  ///< There was nothing to ask for, or the call has failed.
 };
 
-/// Tells waiting from working in a program that asks again and again (MPI_Test, MPI_Iprobe) whether something is there. Of
-/// each place that asks is known what the rank does between an answer in vain and the next question:
+/// Tells waiting from working in a program that asks again and again (MPI_Test, MPI_Iprobe) whether something is there. A
+/// place that asks waits if, between an answer in vain and the next question, the rank does
 ///
 /// - nothing, up to 3 us, as sched_yield takes with nobody else on the core;
 /// - nothing, where it is longer, and the process has used less than half of a processor in it, and not 50 us, as one that

@@ -30,20 +30,21 @@ struct CallSite {
   static constexpr std::uintptr_t kAll = std::uintptr_t{1} << (sizeof(std::uintptr_t) * 8 - 2);
 };
 
-/// Finds the steps of a program that does not name them, from the calls that it waits in and those that start requests:
-/// the shortest sequence of places in the program that has come four times running, and for sixteen places; calls of one
-/// place in a row count as one place there. A step begins where the waiting place of that sequence is left that was new
-/// last, which in a loop is its last one; one that is left more often at some times than at others only where there is no
-/// other. That is when it has been left as often as it is in a row, which in a program that waits for each of its requests
-/// is the last time. Where nobody can know which time is the last, as in a loop around MPI_Waitsome, that is found out when
-/// requests are started again. A place that the sequence comes to several times, as in a loop over neighbours with several
-/// calls for each, is taken where there is none that it comes to once; the calls between its times in that loop belong to
-/// the row then. The number of a step is how often that was so before, so that ranks agree on it whenever each of them has
-/// found the sequence, and whatever short loop some have been in before.
+/// Finds the steps of a program that does not name them, from the calls that it waits in and those that start requests.
+/// It looks for the shortest sequence of places in the program that has come four times running and has sixteen places in
+/// all; several calls in a row from one place count as one place. No allocation; one thread.
 ///
-/// A compiler makes copies of a loop's body, of which a rank that does something special comes to another one: what
-/// comes where the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken
-/// for it.
+/// A step begins where one waiting place of that sequence is left: the one that was seen for the first time last, which in
+/// a loop is its last one. A place that is not always left equally often in a row is chosen only where there is no other. The
+/// step begins when the place has been left as often as it is in a row, which in a program that waits for each of its
+/// requests is the last time. Where nobody can know which time is the last, as in a loop around MPI_Waitsome, it is known
+/// when requests are started again. A place to which the sequence comes several times, as in a loop over neighbours with
+/// several calls for each, is chosen where there is none to which it comes once; the calls between count as its row then. The
+/// number of a step is how often the place has been left so before. So ranks agree on it, whenever each of them has found the
+/// sequence, and whatever short loops some of them have been in before.
+///
+/// Compilers copy the body of a loop, and a rank that does something special may run another copy. A place that comes where
+/// the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken for it.
 ///
 /// Such a sequence may be a loop over partners, which a program has within its steps: if it comes with other partners each
 /// time until it comes with the first again, a step is once round. What meets everybody in each is none, neither is what
@@ -51,8 +52,7 @@ struct CallSite {
 /// met in two rounds, as on a ring of two, where the rank works before one of them alone.
 ///
 /// Within a sequence that was found there may be a loop that is too short for sixteen places in one rank and long enough in
-/// another, which makes more calls in a round. So it is looked for, and found if it has come five times, in both. No
-/// allocation; one thread.
+/// another, which makes more calls in a round. So it is looked for, and found if it has come five times, in both.
 class StepFinder {
  public:
   /// A call that waits is over, before which the rank has worked for so long. The number of the step that begins now;

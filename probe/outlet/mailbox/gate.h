@@ -1,10 +1,10 @@
 #pragma once
-// Between a port and ZeroMQ, which takes from whoever connects what he likes to send: a handshake of 16 MiB, a message
-// of parts without end, all descriptors that there are. It ends the process where it finds none.
+// Stands between a port and ZeroMQ, which takes whatever a stranger sends: a handshake of 16 MiB, a message with any number
+// of parts, connections until no descriptor is left; and then it ends the process.
 //
-// The gate alone accepts from the port. What passes it is not understood but counted: of a stranger no more than a
-// handshake takes, until ZeroMQ itself answers that he is admitted (READY, RFC 23); of those who are, no more than what
-// has been read, and a bound.
+// Only the gate accepts connections from the port. It counts what passes, without understanding it: from a stranger no more
+// than a handshake takes, until ZeroMQ itself answers that the stranger is admitted (READY, RFC 23); from then on no more
+// than what has been read, and a bound.
 
 #include <cstddef>
 #include <memory>
@@ -20,9 +20,9 @@ struct GateOptions {
   std::size_t most_held = 0;  ///< Bytes of one connection that have passed and were not read.
 };
 
-/// A thread until this is destroyed; then what ZeroMQ has still sent goes out, for half a second at most, so destroy it
-/// after ZeroMQ's context. The connections that it holds take three descriptors each, and no more than a sixth of those
-/// that the process may have: past that whoever has been silent for longest goes.
+/// Has a thread of its own until it is destroyed. The destructor passes on what ZeroMQ has sent by then, for half a second at
+/// most, so destroy it after ZeroMQ's context. Each connection takes three descriptors. There are at most as many as a sixth
+/// of the descriptors that the process may have: beyond that the one that has been silent for longest is closed.
 class Gate {
  public:
   /// Error: that of the port, in one line.
