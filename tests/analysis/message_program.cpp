@@ -125,9 +125,14 @@ wire::Roster MessageProgram::roster() const {
   return roster;
 }
 
-timeline::Timeline timeline_of(const MessageProgram& program) {
+timeline::Timeline timeline_of(const MessageProgram& program, Partners partners) {
   timeline::Timeline timeline;
-  EXPECT_TRUE(timeline.apply_roster("n", program.roster()));
+  wire::Roster roster = program.roster();
+  if (partners == Partners::kNotSaid) {
+    roster.patterns.clear(), roster.cycles.clear();
+    for (auto& entry : roster.ranks) entry.cycle = 0;
+  }
+  EXPECT_TRUE(timeline.apply_roster("n", std::move(roster)));
   const MessageProgram::Run run = program.run();
   wire::Nanoseconds latest{};
   for (wire::Rank rank = 0; rank < program.ranks(); ++rank) {

@@ -38,6 +38,8 @@ struct MessageProgram {
   wire::Roster roster() const;
 };
 
-timeline::Timeline timeline_of(const MessageProgram& program);
+/// Where they don't say it nobody tells whom ranks wait for.
+enum class Partners { kSaid, kNotSaid };
+timeline::Timeline timeline_of(const MessageProgram& program, Partners partners = Partners::kSaid);
 
 }  // namespace idlewave::analysis

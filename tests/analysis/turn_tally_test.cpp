@@ -6,125 +6,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <random>
-
 #include "monitor/analysis/causes/causes.h"
 #include "monitor/analysis/waves/waves.h"
-#include "tests/analysis/message_program.h"
+#include "tests/analysis/turn_programs.h"
 #include "tests/any_seed.h"
 
 namespace idlewave::analysis {
 namespace {
 
-using Call = MessageProgram::Call;
-using Calls = std::vector<Call>;
-
-Call work() { return {Call::Kind::kWork, 0}; }
-Call send_to(Rank peer) { return {Call::Kind::kSend, peer}; }
-Call receive_from(Rank peer) { return {Call::Kind::kReceive, peer}; }
-
-constexpr double kWork = 10e6;
-
-class Dice {
- public:
-  explicit Dice(unsigned seed) : engine_(seed) {}
-  int whole(int from, int to) { return std::uniform_int_distribution<>(from, to)(engine_); }
-  double share(double most) { return std::uniform_real_distribution<>(0, most)(engine_); }
-
- private:
-  std::mt19937 engine_;
-};
-
-/// Each part of a rank's work lasts as long as kWork, and up to `noise` of that more.
-void fill_work(MessageProgram& program, int steps, double noise, Dice& dice) {
-  for (const Calls& calls : program.calls) {
-    auto& of_rank = program.work.emplace_back();
-    for (int step = 0; step < steps; ++step) {
-      auto& of_step = of_rank.emplace_back();
-      for (const Call& call : calls)
-        if (call.kind == Call::Kind::kWork)
-          of_step.push_back(Nanoseconds(std::llround(kWork * (1 + dice.share(noise)))));
-    }
-  }
-}
-
-MessageProgram pipeline(Rank ranks, bool there_and_back) {
-  MessageProgram program;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    Calls calls;
-    if (rank > 0) calls.push_back(receive_from(rank - 1));
-    calls.push_back(work());
-    if (rank + 1 < ranks) calls.push_back(send_to(rank + 1));
-    if (there_and_back) {
-      if (rank + 1 < ranks) calls.push_back(receive_from(rank + 1));
-      calls.push_back(work());
-      if (rank > 0) calls.push_back(send_to(rank - 1));
-    }
-    program.calls.push_back(calls);
-  }
-  return program;
-}
-
-/// Over a grid, from one corner after the other: so many. The second sweep goes back the way of the first.
-MessageProgram sweeps(int width, int height, int corners) {
-  MessageProgram program;
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      Calls calls;
-      for (int corner = 0; corner < corners; ++corner) {
-        const int dx = corner % 3 == 0 ? 1 : -1, dy = corner % 2 == 0 ? 1 : -1;
-        const auto beside = [&](int by, bool is_across) {
-          const int other_x = x + (is_across ? by * dx : 0), other_y = y + (is_across ? 0 : by * dy);
-          const bool is_there = other_x >= 0 && other_x < width && other_y >= 0 && other_y < height;
-          return is_there ? other_y * width + other_x : -1;
-        };
-        for (const bool is_across : {true, false})
-          if (const Rank from = beside(-1, is_across); from >= 0) calls.push_back(receive_from(from));
-        calls.push_back(work());
-        for (const bool is_across : {true, false})
-          if (const Rank to = beside(1, is_across); to >= 0) calls.push_back(send_to(to));
-      }
-      program.calls.push_back(calls);
-    }
-  return program;
-}
-
-/// Rank 0 works a little, and hands out what the others work at.
-MessageProgram master_and_workers(Rank ranks) {
-  MessageProgram program;
-  Calls& of_master = program.calls.emplace_back();
-  for (Rank rank = 1; rank < ranks; ++rank) of_master.push_back(send_to(rank));
-  for (Rank rank = 1; rank < ranks; ++rank) of_master.push_back(receive_from(rank));
-  of_master.push_back(work());
-  for (Rank rank = 1; rank < ranks; ++rank) program.calls.push_back({receive_from(0), work(), send_to(0)});
-  return program;
-}
-
-MessageProgram token(Rank ranks) {
-  MessageProgram program;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    const Call receives = receive_from((rank + ranks - 1) % ranks), sends = send_to((rank + 1) % ranks);
-    program.calls.push_back(rank == 0 ? Calls{work(), sends, receives} : Calls{receives, work(), sends});
-  }
-  return program;
-}
-
-struct Delay {
-  Rank rank = 0;
-  int step = 0;
-  Nanoseconds length{};
-};
-
-MessageProgram delayed(MessageProgram program, const Delay& delay) {
-  program.work[std::size_t(delay.rank)][std::size_t(delay.step)][0] += delay.length;
-  return program;
-}
-
-Delay any_delay(const MessageProgram& program, Dice& dice) {
-  const int steps = int(program.work[0].size());
-  return {dice.whole(0, program.ranks() - 1), dice.whole(20, steps - 10),
-          Nanoseconds(dice.whole(40'000'000, 80'000'000))};
-}
+using Calls = std::vector<MessageProgram::Call>;
 
 causes::Causes causes_of(const MessageProgram& program) {
   return causes::find_causes(timeline_of(program), {Nanoseconds{0}, Nanoseconds::max()});
@@ -350,19 +240,6 @@ TEST(TurnTally, BlamesAllOthersForTheWayOfATokenRound) {
     EXPECT_NEAR(double(culprit.cost.sum().count()), 60 * 1e6 * (5 + culprit.rank), 0.05 * 60 * 1e6 * (5 + culprit.rank))
         << culprit.rank;
   EXPECT_EQ(mine.by.size(), 7u);
-}
-
-/// Who ends a step later because of the delay, by a tenth of one, and was not late before.
-int true_reach(const MessageProgram& program, const Delay& delay) {
-  const auto with = delayed(program, delay).run(), without = program.run();
-  int reach = 0;
-  for (Rank rank = 0; rank < program.ranks(); ++rank) {
-    Nanoseconds most{};
-    for (std::size_t step = 0; step < with.ends[std::size_t(rank)].size(); ++step)
-      most = std::max(most, with.ends[std::size_t(rank)][step] - without.ends[std::size_t(rank)][step]);
-    reach += rank != delay.rank && double(most.count()) > 0.1 * kWork;
-  }
-  return reach;
 }
 
 TEST(TurnTally, TellsAWaveAlongAPipeline) {

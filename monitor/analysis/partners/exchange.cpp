@@ -15,7 +15,7 @@ constexpr double kNobody = -std::numeric_limits<double>::infinity();
 struct Row {
   Rank ranks = 0;  ///< Of the program.
   Rank first = 0;
-  std::span<const double> posts;
+  std::span<const double> posts;  ///< When they have done what others wait for.
 
   Rank width() const { return Rank(posts.size()); }
   /// Asked for one by one, where a partner may not be in the row.
@@ -103,13 +103,20 @@ EndPredictor::EndPredictor(const Exchange& exchange)
 
 std::span<const double> EndPredictor::ends(std::span<const double> posts) {
   posts_.assign(posts.begin(), posts.end());
+  done_.clear();
   return predict(Rank(posts.size()), 0);
 }
 
 std::span<const double> EndPredictor::ends(const steps::StepSample& sample, std::size_t row) {
-  const auto posts = sample.posts(row);
-  posts_.resize(posts.size());
-  std::ranges::transform(posts, posts_.begin(), [](double post) { return std::isnan(post) ? kUnknown : post; });
+  const auto take = [](std::span<const double> times, std::vector<double>& into) {
+    into.resize(times.size());
+    std::ranges::transform(times, into.begin(), [](double time) { return std::isnan(time) ? kUnknown : time; });
+  };
+  take(sample.posts(row), posts_);
+  if (sample.works_first())
+    done_.clear();
+  else
+    take(sample.done(row), done_);
   return predict(sample.ranks(), sample.rank(row, 0));
 }
 
@@ -118,7 +125,8 @@ std::span<const double> EndPredictor::predict(Rank ranks, Rank first) {
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
     if (stage > 0) posts_.swap(ends_);
     ends_.assign(posts_.size(), kNobody);
-    for (const Rank offset : stages_[stage]) look_at({ranks, first, posts_}, offset, ring_, ends_);
+    for (const Rank offset : stages_[stage])
+      look_at({ranks, first, done_.empty() ? posts_ : done_}, offset, ring_, ends_);
     wait_for_last(posts_, rendezvous_, transfer_, ends_);
   }
   return stages_.empty() ? posts_ : ends_;

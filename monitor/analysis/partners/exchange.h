@@ -55,6 +55,7 @@ class EndPredictor {
   double transfer_;
   std::vector<std::vector<Rank>> stages_;  ///< What is waited for at once: offsets.
   std::vector<double> posts_, ends_;
+  std::vector<double> done_;  ///< When others' parts are; empty: as they begin to wait.
 };
 
 /// [rank][index into CommonSteps::numbers]: how much longer each wait lasted than the exchange has it; less than 0: shorter.

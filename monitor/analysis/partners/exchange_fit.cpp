@@ -94,13 +94,13 @@ std::vector<double> ExchangeFit::beyond_of(const Exchange& exchange) const {
 double ExchangeFit::ignored(Rank offset, bool ring) const {
   double late = 0, ignored = 0;
   for (std::size_t row = 0; row < sample_.rows(); ++row) {
-    const auto posts = sample_.posts(row), ends = sample_.ends(row);
+    const auto posts = sample_.posts(row), done = sample_.done(row), ends = sample_.ends(row);
     for (std::size_t i = 0; i < posts.size(); ++i) {
       const Rank other = steps::rank_at(sample_.rank(row, i), offset, sample_.ranks(), ring);
       const std::ptrdiff_t place = other < 0 ? -1 : sample_.place(row, other);
-      if (place < 0 || !(posts[std::size_t(place)] > posts[i]) || std::isnan(ends[i])) continue;
-      late += posts[std::size_t(place)] - posts[i];
-      ignored += std::max(0.0, posts[std::size_t(place)] - ends[i]);
+      if (place < 0 || !(done[std::size_t(place)] > posts[i]) || std::isnan(ends[i])) continue;
+      late += done[std::size_t(place)] - posts[i];
+      ignored += std::max(0.0, done[std::size_t(place)] - ends[i]);
     }
   }
   looks_ += kOneByOne * sample_.rows() * sample_.width();

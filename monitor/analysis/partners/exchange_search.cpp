@@ -24,7 +24,7 @@ constexpr double kExplains = 0.7;
 constexpr double kIgnored = 0.2;
 
 /// Simple ones first.
-constexpr std::size_t kRules = 8;
+constexpr std::size_t kRules = 8, kRulesOfOneWay = 2;
 Exchange rules(std::size_t number) {
   return {.ring = number % 2 == 0, .rendezvous = number / 2 % 2 == 1, .split = number / 4 == 1};
 }
@@ -127,7 +127,7 @@ void ExchangeSearch::ask_next_offset() {
 
 /// Where some rules leave nothing to be told others are not looked at.
 void ExchangeSearch::begin_rules() {
-  if (rules_ == kRules || is_told()) return begin_changes();
+  if (rules_ == (sample_.works_first() ? kRules : kRulesOfOneWay) || is_told()) return begin_changes();
   here_.exchange = rules(rules_);
   here_.off = fit_.off_by(here_.exchange);
   look_for_another_distance();

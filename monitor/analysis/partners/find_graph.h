@@ -15,9 +15,11 @@ struct Graph {
   double off = 0;
 };
 
-/// A rank goes on when it and all whom it waits for have begun to wait. One by one those are added that explain best when
-/// a rank went on, as long as there is something to explain. Costs ranks^2 times rows, for each partner of a rank; however
-/// the work is cut, the same is found. The sample must outlive it; one thread.
+/// A rank goes on when it has begun to wait and all whom it waits for have done their part, and their messages have come. One by
+/// one those are added that explain best when a rank went on, as long as there is something to explain. Then distances that many
+/// have found are asked for once more, of all: of ranks that do the same at the same time the one at such a distance is meant.
+/// Costs ranks^2 times rows, for each partner of a rank; however the work is cut, the same is found. The sample must outlive it;
+/// one thread.
 class GraphSearch {
  public:
   /// `sample` has all ranks.
@@ -29,13 +31,21 @@ class GraphSearch {
   Graph found() const;
 
  private:
-  bool is_done() const { return awaited_.size() == sample_.width(); }
+  struct Found {
+    std::vector<Rank> offsets;
+    double off = 0;  ///< The sum of all rows.
+    std::size_t known = 0;
+  };
+
+  bool is_done() const { return asked_again_ == sample_.width(); }
   void ask_next_rank(LookBudget& budget);
+  void ask_next_rank_again(LookBudget& budget);
+  void find_common_offsets();
 
   const steps::StepSample& sample_;
-  std::vector<std::vector<Rank>> awaited_;  ///< By rank, of those that were asked.
-  double off_ = 0;                          ///< Their sum.
-  std::size_t known_ = 0, partners_ = 0;
+  std::vector<Found> found_;  ///< By rank, of those that were asked.
+  std::size_t asked_again_ = 0;
+  std::vector<Rank> common_;  ///< Offsets, once all were asked.
 };
 
 }  // namespace idlewave::analysis::partners

@@ -27,8 +27,8 @@ constexpr std::size_t kFewestTogether = 8;
 constexpr double kCollective = 0.9;
 /// Offsets that are said of collectives.
 constexpr Rank kFarthest = 12;
-/// Partners of its own for each rank have to explain so much more.
-constexpr double kWorthGraph = 0.3;
+/// Of all waiting: what may be left of it by what ranks do behind their waits.
+constexpr double kWorthTurns = 0.1;
 
 struct Togetherness {
   bool somebody_is_late = false;
@@ -118,6 +118,25 @@ StepWaits waits_of(const Exchange& exchange, Rank rank, Rank ranks) {
   return waits;
 }
 
+/// Of one that has one wait.
+std::vector<std::vector<Rank>> awaited_in(const Exchange& exchange, Rank ranks) {
+  std::vector<std::vector<Rank>> awaited;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    auto& its = awaited.emplace_back(waits_of(exchange, rank, ranks).front());
+    for (Rank& offset : its) offset = shorter_way(offset, ranks);
+  }
+  return awaited;
+}
+
+double mean_wait(const steps::StepSample& sample) {
+  double sum = 0;
+  std::size_t known = 0;
+  for (std::size_t row = 0; row < sample.rows(); ++row)
+    for (std::size_t i = 0; i < sample.width(); ++i)
+      if (const double wait = sample.ends(row)[i] - sample.posts(row)[i]; !std::isnan(wait)) sum += wait, ++known;
+  return known > 0 ? sum / double(known) : 0;
+}
+
 }  // namespace
 
 PartnerInference::PartnerInference(const Timeline& timeline, std::span<const steps::LateMoment> moments,
@@ -126,54 +145,38 @@ PartnerInference::PartnerInference(const Timeline& timeline, std::span<const ste
   steps::StepSample sample = steps::StepSample::about(timeline, moments);
   if (sample.rows() < kFewestSteps || ranks_ < 2) return;
   collective_ = take_out_collectives(sample, double(usual_step.count()));
-  if (collective_ || sample.rows() == 0) return;
-  exchange_.emplace(std::move(sample));
-  doing_ = Doing::kFitsRules;
+  if (!collective_ && sample.rows() > 0) steps_ = std::make_unique<SampleSearch>(std::move(sample));
+  if (auto turns = steps::StepSample::by_turns(timeline, moments))
+    turns_ = std::make_unique<SampleSearch>(std::move(*turns));
 }
 
 bool PartnerInference::advance(LookBudget& budget) {
-  while (doing_ != Doing::kIsDone && !budget.is_spent()) {
-    if (doing_ == Doing::kFitsRules && !exchange_->advance(budget)) begin_graph();
-    if (doing_ == Doing::kAsksEachRank && !graph_->advance(budget)) end_graph();
-  }
-  return doing_ != Doing::kIsDone;
+  if (turns_ && turns_->advance(budget)) return true;
+  are_by_turns_ = turns_ && turns_->off() < kWorthTurns * mean_wait(turns_->sample());
+  return !are_by_turns_ && steps_ && steps_->advance(budget);
 }
 
-void PartnerInference::begin_graph() {
-  const Exchange& exchange = exchange_->found();
-  const steps::StepSample& sample = exchange_->sample();
-  off_ = exchange.certain ? ExchangeFit(sample).off_by(exchange) : std::numeric_limits<double>::infinity();
-  doing_ = Doing::kIsDone;
-  if (off_ <= kRounding || !sample.has_all_ranks()) return;
-  graph_.emplace(sample);
-  doing_ = Doing::kAsksEachRank;
-}
-
-void PartnerInference::end_graph() {
-  if (Graph graph = graph_->found(); graph.off < kWorthGraph * off_) of_each_ = std::move(graph);
-  doing_ = Doing::kIsDone;
-}
-
-const Exchange* PartnerInference::found_exchange() const {
-  return exchange_ && !of_each_ && exchange_->found().certain ? &exchange_->found() : nullptr;
+const SampleSearch* PartnerInference::found() const {
+  const SampleSearch* found = are_by_turns_ ? turns_.get() : steps_.get();
+  return found && (found->graph() || found->exchange()) ? found : nullptr;
 }
 
 Partners PartnerInference::partners() const {
-  if (collective_) return of_all(ranks_);
-  if (of_each_) {
-    auto of_ranks = RankPartners::of(of_each_->awaited);
-    return {.offsets = of_ranks->offsets(), .ring = of_ranks->is_ring(), .of_ranks = std::move(of_ranks)};
-  }
-  const Exchange* exchange = found_exchange();
-  return exchange ? of_exchange(*exchange, ranks_) : Partners{};
+  if (collective_ && !are_by_turns_) return of_all(ranks_);
+  const SampleSearch* search = found();
+  if (!search) return {};
+  if (!are_by_turns_ && search->exchange()) return of_exchange(*search->exchange(), ranks_);
+  auto of_ranks =
+      RankPartners::of(search->graph() ? search->graph()->awaited : awaited_in(*search->exchange(), ranks_));
+  return {.offsets = of_ranks->offsets(), .ring = of_ranks->is_ring(), .of_ranks = std::move(of_ranks)};
 }
 
 std::vector<StepWaits> PartnerInference::waits() const {
-  const Exchange* exchange = found_exchange();
   std::vector<StepWaits> waits(static_cast<std::size_t>(ranks_));
-  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
-    if (of_each_) waits[rank] = {of_each_->awaited[rank]};
-    if (exchange) waits[rank] = waits_of(*exchange, Rank(rank), ranks_);
+  const SampleSearch* search = found();
+  for (std::size_t rank = 0; search && rank < waits.size(); ++rank) {
+    if (search->graph()) waits[rank] = {search->graph()->awaited[rank]};
+    if (search->exchange()) waits[rank] = waits_of(*search->exchange(), Rank(rank), ranks_);
   }
   return waits;
 }

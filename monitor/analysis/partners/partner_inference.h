@@ -1,20 +1,20 @@
 #pragma once
 // Whom ranks wait for, told by the times alone.
 
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "monitor/analysis/partners/exchange_search.h"
-#include "monitor/analysis/partners/find_graph.h"
 #include "monitor/analysis/partners/partners.h"
+#include "monitor/analysis/partners/sample_search.h"
 
 namespace idlewave::analysis::partners {
 
 /// From the times alone, as `sim --from` does (exchange_search.h), some work at a time; where no rule that holds for all
-/// ranks explains them, and there are not too many ranks to be seen at once, whom each rank waits for. What is found hangs
-/// on the moments and what was known when it began, however the work is cut. In all at most some seconds of a core; nothing
-/// without moments. One thread.
+/// ranks explains them, and there are not too many ranks to be seen at once, whom each rank waits for. Where ranks wait
+/// before their work, as in a pipeline, it is asked first whether nine tenths of their waiting go with what others do behind
+/// theirs. What is found hangs on the moments and what was known when it began, however the work is cut. In all at most some
+/// seconds of a core; nothing without moments. One thread.
 class PartnerInference {
  public:
   /// Takes a sample of the steps. `usual_step`: what is later by a quarter of that is late.
@@ -28,21 +28,18 @@ class PartnerInference {
   Partners partners() const;
   /// The same as how each rank waits in a step; nothing where that can't be told, also where all wait for the latest.
   std::vector<StepWaits> waits() const;
+  /// Ranks wait for what others do behind their own waits.
+  bool are_by_turns() const { return are_by_turns_; }
 
  private:
-  enum class Doing : std::uint8_t { kFitsRules, kAsksEachRank, kIsDone };
-
-  void begin_graph();
-  void end_graph();
-  const Exchange* found_exchange() const;
+  /// Null: nothing was found.
+  const SampleSearch* found() const;
 
   wire::Rank ranks_;
-  Doing doing_ = Doing::kIsDone;
   bool collective_ = false;
-  std::optional<ExchangeSearch> exchange_;  ///< Nothing: there is nothing to search in.
-  double off_ = 0;                          ///< Nanoseconds, of the exchange that was found.
-  std::optional<GraphSearch> graph_;
-  std::optional<Graph> of_each_;  ///< That explains so much more.
+  std::unique_ptr<SampleSearch> steps_;  ///< Null: there is nothing to search in.
+  std::unique_ptr<SampleSearch> turns_;  ///< Null: ranks wait behind their work.
+  bool are_by_turns_ = false;
 };
 
 }  // namespace idlewave::analysis::partners

@@ -6,6 +6,14 @@
 #include "monitor/analysis/steps/step_history.h"
 
 namespace idlewave::analysis::partners {
+namespace {
+
+void take(const TurnOrder& order, Partners& partners) {
+  partners.by_turns = order.by_turns;
+  partners.wait_first = order.wait_first;
+}
+
+}  // namespace
 
 PartnerSearch::PartnerSearch(const timeline::Timeline& timeline, std::span<const steps::LateMoment> moments,
                              wire::Nanoseconds typical_step)
@@ -43,6 +51,8 @@ Partners PartnerSearch::found() const {
     Partners inferred = inference_->partners();
     inferred.left_out = who_ != WhoDeclares::kNobody;
     inferred.unlike_counts = find_unlike_counts(timeline_);
+    if (inference_->are_by_turns())
+      take(found_turn_order(timeline_, inferred, steps::least_work(typical_step_)), inferred);
     return inferred;
   }
   Partners said{.offsets = said_->offsets(),
@@ -51,9 +61,7 @@ Partners PartnerSearch::found() const {
                 .source = who_ == WhoDeclares::kAll ? PartnerSource::kDeclared : PartnerSource::kPartlyDeclared,
                 .unlike_counts = find_unlike_counts(timeline_),
                 .of_ranks = said_};
-  const TurnOrder order = turn_order(timeline_, said, steps::least_work(typical_step_));
-  said.by_turns = order.by_turns;
-  said.wait_first = order.wait_first;
+  take(turn_order(timeline_, said, steps::least_work(typical_step_)), said);
   return said;
 }
 

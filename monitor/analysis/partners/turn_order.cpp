@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/analysis/steps/step_history.h"
 #include "monitor/analysis/steps/step_parts.h"
 
 namespace idlewave::analysis::partners {
@@ -24,8 +25,6 @@ constexpr Rank kRanksAsked = 64;
 constexpr double kMuch = 0.25;
 /// Of many for whom a rank waits.
 constexpr std::size_t kPartnersAsked = 64;
-/// Of a run, of which the one with most waiting is looked at more closely.
-constexpr std::size_t kStretches = 8;
 
 /// Of its waiting, how much was for what partners did in their next steps, or in later parts of the same.
 struct WaitedForNext {
@@ -243,33 +242,13 @@ std::optional<Sample> sample_of(const Timeline& timeline, const Partners& partne
   return sample;
 }
 
-/// A step in which it waited long, where its events are kept: each time that stretch of eight in which it waited longest.
-std::optional<Step> step_of_long_wait(const Lane& lane) {
-  const auto steps = lane.steps();
-  std::size_t first = lane.steps_begun_before(lane.events_from()), last = steps.size();
-  if (last > first && steps[last - 1].end == Nanoseconds{0}) --last;
-  if (first >= last) return std::nullopt;
-  while (last - first > 1) {
-    const std::size_t each = (last - first + kStretches - 1) / kStretches;
-    std::size_t longest = first;
-    std::int64_t most = -1;
-    for (std::size_t begin = first; begin < last; begin += each) {
-      const std::size_t end = std::min(begin + each, last);
-      const std::int64_t waited = lane.sums_of_steps(steps[begin].begin, steps[end - 1].end).wait;
-      if (waited > most) most = waited, longest = begin;
-    }
-    first = longest, last = std::min(longest + each, last);
-  }
-  return steps[first].step;
-}
-
 /// All ranks together, each in one step in which it waited long.
 bool long_waits_are_for_next(const Timeline& timeline, const Partners& partners, std::span<const Rank> ranks,
                              Nanoseconds tolerance) {
   WaitedForNext all;
   for (const Rank rank : ranks) {
     const Lane* lane = timeline.lane(rank);
-    const auto step = lane ? step_of_long_wait(*lane) : std::nullopt;
+    const auto step = lane ? steps::step_of_long_wait(*lane) : std::nullopt;
     if (!step || partners.of_ranks->has_collectives(*step)) continue;
     std::vector<Rank> asked = some_of(direct_partners(timeline, partners, rank, *step));
     asked.insert(asked.begin(), rank);
@@ -318,6 +297,18 @@ bool some_wait_for_each_other(const Timeline& timeline, const Partners& partners
   return found;
 }
 
+/// Null where some wait for each other.
+std::shared_ptr<const std::vector<bool>> who_waits_first(const Timeline& timeline, const Partners& partners,
+                                                         Nanoseconds tolerance) {
+  if (some_wait_for_each_other(timeline, partners)) return nullptr;
+  std::vector<bool> that_do;
+  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
+    const Lane* lane = timeline.lane(rank);
+    that_do.push_back(lane && calls_first(*lane, tolerance));
+  }
+  return std::make_shared<const std::vector<bool>>(std::move(that_do));
+}
+
 }  // namespace
 
 TurnOrder turn_order(const Timeline& timeline, const Partners& partners, Nanoseconds tolerance) {
@@ -330,14 +321,12 @@ TurnOrder turn_order(const Timeline& timeline, const Partners& partners, Nanosec
   TurnOrder order{.by_turns = wait_first || sample->some_wait_for_next(tolerance), .wait_first = nullptr};
   if (!sample->some_wait(tolerance) && !order.by_turns)
     order.by_turns = long_waits_are_for_next(timeline, partners, ranks, tolerance);
-  if (!wait_first || some_wait_for_each_other(timeline, partners)) return order;
-  std::vector<bool> that_do;
-  for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
-    const Lane* lane = timeline.lane(rank);
-    that_do.push_back(lane && calls_first(*lane, tolerance));
-  }
-  order.wait_first = std::make_shared<const std::vector<bool>>(std::move(that_do));
+  if (wait_first) order.wait_first = who_waits_first(timeline, partners, tolerance);
   return order;
+}
+
+TurnOrder found_turn_order(const Timeline& timeline, const Partners& partners, Nanoseconds tolerance) {
+  return {.by_turns = true, .wait_first = who_waits_first(timeline, partners, tolerance)};
 }
 
 }  // namespace idlewave::analysis::partners

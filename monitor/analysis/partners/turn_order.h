@@ -25,5 +25,7 @@ struct TurnOrder {
 /// longer than `tolerance` a step in that sample, the latter is asked of all ranks together, of each in a step of the run in
 /// which it waited long. Costs some thousand rank-steps, and of a rank that waits for many up to 128 each.
 TurnOrder turn_order(const timeline::Timeline& timeline, const Partners& partners, wire::Nanoseconds tolerance);
+/// The same where that was inferred together with the partners.
+TurnOrder found_turn_order(const timeline::Timeline& timeline, const Partners& partners, Nanoseconds tolerance);
 
 }  // namespace idlewave::analysis::partners

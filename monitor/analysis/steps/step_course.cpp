@@ -66,6 +66,29 @@ bool waits_first(const Lane& lane, const StepCourse& course, Nanoseconds least) 
   return longest > least && before < least && behind > least;
 }
 
+std::optional<AroundWork> around_work(const Lane& lane, const StepCourse& course) {
+  if (course.begin < lane.events_from()) return std::nullopt;
+  const auto for_each_phase = [&](auto tell) {
+    lane.for_each_phase(course.begin, course.end, [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
+      tell(std::max(begin, course.begin), std::min(end, course.end), Category(timeline::category_of(phase)));
+    });
+  };
+  Nanoseconds work_begins{}, longest{};
+  for_each_phase([&](Nanoseconds begin, Nanoseconds end, Category category) {
+    if (category == Category::kCompute && end - begin > longest) work_begins = begin, longest = end - begin;
+  });
+  if (longest == Nanoseconds{0}) return std::nullopt;
+  AroundWork found{.post = work_begins, .end = work_begins};
+  for_each_phase([&](Nanoseconds begin, Nanoseconds end, Category category) {
+    if (category == Category::kCompute || category == Category::kDelay) found.done = end;
+    if (category != Category::kWait) return;
+    if (begin > work_begins) return void(found.waited_behind += end - begin);
+    if (found.waited_before == Nanoseconds{0}) found.post = begin;
+    found.waited_before += end - begin, found.end = end;
+  });
+  return found;
+}
+
 bool is_known(const Lane& lane, const StepRecord& record) {
   const Nanoseconds length = record.end - record.begin;
   if (record.compute + record.wait + record.communicate + record.delay == length) return true;

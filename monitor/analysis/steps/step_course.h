@@ -32,6 +32,16 @@ StepCourse course_at(const timeline::Lane& lane, const timeline::StepRecord& rec
 /// When the rank first waited or communicated in it, as far as its events are kept; at the latest its post.
 wire::Nanoseconds first_call(const timeline::Lane& lane, const StepCourse& course);
 
+/// A step about the longest stretch of work in it.
+struct AroundWork {
+  /// From the first wait before it to the end of the last one; where there is none, both when it begins.
+  wire::Nanoseconds post{}, end{};
+  wire::Nanoseconds done{};  ///< When nothing is left of its own part.
+  wire::Nanoseconds waited_before{}, waited_behind{};
+};
+/// Nothing where its events are not kept, and of a step in which the rank does not work.
+std::optional<AroundWork> around_work(const timeline::Lane& lane, const StepCourse& course);
+
 /// The rank waits first in that step and works then, for longer than `least` and for less before, as far as its events are
 /// kept: its own part is behind its waiting.
 bool waits_first(const timeline::Lane& lane, const StepCourse& course, wire::Nanoseconds least);

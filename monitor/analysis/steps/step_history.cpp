@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kStepsForTypical = 8;  ///< Per rank.
 constexpr Rank kRanksForTypical = 256;       ///< A median needs no more.
 constexpr Rank kRanksAbout = 64;             ///< The same where many moments are asked for.
+/// Of a run, of which the one with most waiting is looked at more closely.
+constexpr std::size_t kStretches = 8;
 constexpr Nanoseconds kLongestStep = std::chrono::hours(24 * 365);
 
 /// The step that went on at `at`; none before the first.
@@ -118,6 +120,25 @@ Nanoseconds idle_in_step(const Lane& lane, Nanoseconds at) {
   if (!record) return Nanoseconds{0};
   return lane.time_in(timeline::Category::kWait, record->begin, at) +
          lane.time_in(timeline::Category::kDelay, record->begin, at);
+}
+
+std::optional<Step> step_of_long_wait(const Lane& lane) {
+  const auto steps = lane.steps();
+  std::size_t first = lane.steps_begun_before(lane.events_from()), last = steps.size();
+  if (last > first && steps[last - 1].end == Nanoseconds{0}) --last;
+  if (first >= last) return std::nullopt;
+  while (last - first > 1) {
+    const std::size_t each = (last - first + kStretches - 1) / kStretches;
+    std::size_t longest = first;
+    std::int64_t most = -1;
+    for (std::size_t begin = first; begin < last; begin += each) {
+      const std::size_t end = std::min(begin + each, last);
+      const std::int64_t waited = lane.sums_of_steps(steps[begin].begin, steps[end - 1].end).wait;
+      if (waited > most) most = waited, longest = begin;
+    }
+    first = longest, last = std::min(longest + each, last);
+  }
+  return steps[first].step;
 }
 
 Nanoseconds run_end(const Timeline& timeline) {

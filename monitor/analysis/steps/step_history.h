@@ -35,6 +35,10 @@ std::optional<wire::Nanoseconds> begin_spread(const timeline::Timeline& timeline
 /// Waiting, communicating and delay up to `at` in the step that went on then.
 wire::Nanoseconds idle_in_step(const timeline::Lane& lane, wire::Nanoseconds at);
 
+/// A step in which it waited long, where its events are kept: each time that stretch of eight in which it waited longest. Nothing
+/// where none is over.
+std::optional<wire::Step> step_of_long_wait(const timeline::Lane& lane);
+
 /// When the last rank was heard of: time after the last stop is nobody's.
 wire::Nanoseconds run_end(const timeline::Timeline& timeline);
 

@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "monitor/analysis/steps/step_course.h"
+#include "monitor/analysis/steps/step_history.h"
 
 namespace idlewave::analysis::steps {
 namespace {
@@ -30,23 +32,112 @@ constexpr std::size_t kStepsBeyond = 12;
 constexpr std::size_t kNearEnds = 8, kRowsAcrossEnds = 3;
 /// Of the most that one end is later than the other: it need not be seen better.
 constexpr double kClear = 0.25;
+/// Of all ranks: those that wait before their work, where it is looked at who waits for what is done behind.
+constexpr double kWaitFirst = 0.25;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 std::size_t most_rows(std::size_t looked, std::size_t width) {
   return std::max(kFewestRows, looked / std::max<std::size_t>(width, 1));
 }
 
-/// One step of `width` ranks from `first` on; what goes on is known as far as it has come to.
-void add_row(const Timeline& timeline, Rank first, Step step, Nanoseconds at, StepSample& sample) {
-  std::vector<double> posts(sample.width(), kUnknown), ends(sample.width(), kUnknown);
-  std::size_t known = 0;
-  for (std::size_t i = 0; i < sample.width(); ++i) {
-    const auto course = step_course(timeline, (first + Rank(i)) % sample.ranks(), step, at);
-    if (!course || (!course->over && course->waited() <= Nanoseconds{0})) continue;
-    posts[i] = double((course->post - at).count());
-    if (course->over) ends[i] = double((course->end - at).count()), ++known;
+/// One step of ranks from `first` on, of the program that they ran at `at`.
+struct StepOfSome {
+  Rank first = 0;
+  Step step = wire::kNoStep;
+  Nanoseconds at{};
+};
+
+/// Around the latest of these moments, each of them once.
+std::vector<StepOfSome> steps_about(const Timeline& timeline, std::span<const LateMoment> moments, Rank width) {
+  const Rank ranks = timeline.ranks();
+  const bool all = width == ranks;
+  std::vector<StepOfSome> found;
+  std::set<std::pair<Rank, Nanoseconds>> taken;
+  for (const LateMoment& moment : moments.last(std::min(kMostMoments, moments.size()))) {
+    const Lane* lane = timeline.lane(moment.rank);
+    const Rank first = all ? 0 : (moment.rank - width / 2 + ranks) % ranks;
+    const auto record = lane ? lane->step(moment.step, moment.at) : std::nullopt;
+    if (!record) continue;
+    const std::size_t here = lane->steps_begun_before(record->begin + Nanoseconds{1}) - 1;
+    const std::size_t after = all ? std::size_t(ranks) + kStepsBeyond : kMostSteps;
+    const std::size_t end = std::min(lane->steps().size(), here + after);
+    for (std::size_t k = here - std::min(here, kStepsBefore); k < end; ++k) {
+      const timeline::StepRecord step = lane->steps()[k];
+      const auto key = std::pair(first, all ? Nanoseconds(step.step) : step.begin);
+      if (taken.insert(key).second) found.push_back({first, step.step, moment.at});
+    }
   }
-  if (known > 0) sample.add(first, posts, ends);
+  return found;
+}
+
+/// Of the same ranks: steps all over the run, and those in which each waited longest. In some of them others are the last of
+/// those whom a rank waits for.
+void add_steps_of_run(const Timeline& timeline, Rank width, std::vector<StepOfSome>& rows) {
+  if (rows.empty()) return;
+  const StepOfSome latest = rows.back();
+  std::set<Step> taken;
+  for (const StepOfSome& row : rows) taken.insert(row.step);
+  const auto add = [&](Step step) {
+    if (taken.insert(step).second) rows.push_back({latest.first, step, latest.at});
+  };
+  const auto steps = timeline.lane(latest.first)->steps();
+  const std::size_t most = std::min(steps.size(), most_rows(kMostLookedLive, std::size_t(width)));
+  for (std::size_t i = 0; i < most; ++i) add(steps[i * steps.size() / most].step);
+  for (Rank i = 0; i < width; ++i) {
+    const Lane* lane = timeline.lane((latest.first + i) % timeline.ranks());
+    if (const auto step = lane ? step_of_long_wait(*lane) : std::nullopt) add(*step);
+  }
+}
+
+/// One of a rank; what goes on is known as far as it has come to.
+struct Times {
+  double post = kUnknown, done = kUnknown, end = kUnknown;
+};
+
+Times times_of(const Timeline& timeline, Rank rank, const StepOfSome& row) {
+  const auto course = step_course(timeline, rank, row.step, row.at);
+  if (!course || (!course->over && course->waited() <= Nanoseconds{0})) return {};
+  const double post = double((course->post - row.at).count());
+  return {post, post, course->over ? double((course->end - row.at).count()) : kUnknown};
+}
+
+template <class TimesOf>
+void add_row(const StepOfSome& row, TimesOf times_of, StepSample& sample) {
+  std::vector<double> posts(sample.width()), done(sample.width()), ends(sample.width());
+  bool is_known = false;
+  for (std::size_t i = 0; i < sample.width(); ++i) {
+    const Times times = times_of((row.first + Rank(i)) % sample.ranks());
+    posts[i] = times.post, done[i] = times.done, ends[i] = times.end;
+    is_known = is_known || !std::isnan(times.end);
+  }
+  if (is_known) sample.add(row.first, posts, done, ends);
+}
+
+std::optional<AroundWork> around_work_in(const Timeline& timeline, Rank rank, const StepOfSome& row) {
+  const auto course = step_course(timeline, rank, row.step, row.at);
+  return course && course->over ? around_work(*timeline.lane(rank), *course) : std::nullopt;
+}
+
+/// By rank: in the step in which it waits longest it does so before its work.
+std::vector<bool> who_waits_first(const Timeline& timeline, std::span<const StepOfSome> rows, Rank width) {
+  struct Longest {
+    Nanoseconds waited{};
+    const StepOfSome* row = nullptr;
+  };
+  std::vector<Longest> longest(std::size_t(timeline.ranks()));
+  for (const StepOfSome& row : rows)
+    for (Rank i = 0; i < width; ++i) {
+      const Rank rank = (row.first + i) % timeline.ranks();
+      const auto course = step_course(timeline, rank, row.step, row.at);
+      Longest& its = longest[std::size_t(rank)];
+      if (course && course->over && course->waited() > its.waited) its = {course->waited(), &row};
+    }
+  std::vector<bool> waits_first(longest.size(), false);
+  for (std::size_t rank = 0; rank < longest.size(); ++rank) {
+    const auto around = longest[rank].row ? around_work_in(timeline, Rank(rank), *longest[rank].row) : std::nullopt;
+    waits_first[rank] = around && around->waited_before > around->waited_behind;
+  }
+  return waits_first;
 }
 
 /// Some ranks from one on, round the ring, in one step.
@@ -166,31 +257,39 @@ StepSample StepSample::of(const CommonSteps& steps) {
 
 StepSample StepSample::about(const Timeline& timeline, std::span<const LateMoment> moments) {
   const Rank ranks = timeline.ranks(), width = std::min(ranks, kMostRanks);
-  const bool all = width == ranks;
   StepSample sample{ranks, std::size_t(width)};
-  std::map<std::pair<Rank, Nanoseconds>, bool> taken;
-  for (const LateMoment& moment : moments.last(std::min(kMostMoments, moments.size()))) {
-    const Lane* lane = timeline.lane(moment.rank);
-    const Rank first = all ? 0 : (moment.rank - width / 2 + ranks) % ranks;
-    const auto record = lane ? lane->step(moment.step, moment.at) : std::nullopt;
-    if (!record) continue;
-    const std::size_t here = lane->steps_begun_before(record->begin + Nanoseconds{1}) - 1;
-    const std::size_t after = all ? std::size_t(ranks) + kStepsBeyond : kMostSteps;
-    const std::size_t end = std::min(lane->steps().size(), here + after);
-    for (std::size_t k = here - std::min(here, kStepsBefore); k < end; ++k) {
-      const timeline::StepRecord step = lane->steps()[k];
-      const auto key = std::pair(first, all ? Nanoseconds(step.step) : step.begin);
-      if (!taken[key]) add_row(timeline, first, step.step, moment.at, sample);
-      taken[key] = true;
-    }
+  for (const StepOfSome& row : steps_about(timeline, moments, width))
+    add_row(
+        row, [&](Rank rank) { return times_of(timeline, rank, row); }, sample);
+  sample.keep(most_rows(kMostLookedLive, std::size_t(width)));
+  return sample;
+}
+
+std::optional<StepSample> StepSample::by_turns(const Timeline& timeline, std::span<const LateMoment> moments) {
+  const Rank ranks = timeline.ranks(), width = std::min(ranks, kMostRanks);
+  std::vector<StepOfSome> rows = steps_about(timeline, moments, width);
+  add_steps_of_run(timeline, width, rows);
+  const std::vector<bool> waits_first = who_waits_first(timeline, rows, width);
+  if (double(std::ranges::count(waits_first, true)) < kWaitFirst * double(ranks)) return std::nullopt;
+  StepSample sample{ranks, std::size_t(width), Order::kAsEachDoes};
+  for (const StepOfSome& row : rows) {
+    const auto times = [&](Rank rank) {
+      if (!waits_first[std::size_t(rank)]) return times_of(timeline, rank, row);
+      const auto around = around_work_in(timeline, rank, row);
+      const auto time = [&](Nanoseconds at) { return double((at - row.at).count()); };
+      return around ? Times{time(around->post), time(around->done), time(around->end)} : Times{};
+    };
+    add_row(row, times, sample);
   }
   sample.keep(most_rows(kMostLookedLive, std::size_t(width)));
   return sample;
 }
 
-void StepSample::add(Rank first, std::span<const double> posts, std::span<const double> ends) {
+void StepSample::add(Rank first, std::span<const double> posts, std::span<const double> done,
+                     std::span<const double> ends) {
   firsts_.push_back(first);
   posts_.insert(posts_.end(), posts.begin(), posts.end());
+  done_.insert(done_.end(), done.begin(), done.end());
   ends_.insert(ends_.end(), ends.begin(), ends.end());
 }
 
@@ -199,7 +298,15 @@ std::ptrdiff_t StepSample::place(std::size_t row, Rank rank) const {
   return place < width_ ? std::ptrdiff_t(place) : -1;
 }
 
+double StepSample::longest_wait(std::size_t row) const {
+  double longest = 0;
+  for (std::size_t i = 0; i < width_; ++i)
+    if (const double wait = ends(row)[i] - posts(row)[i]; wait > longest) longest = wait;
+  return longest;
+}
+
 double StepSample::spread(std::size_t row) const {
+  if (!works_first()) return longest_wait(row);
   double first = std::numeric_limits<double>::max(), last = std::numeric_limits<double>::lowest();
   for (const double post : posts(row))
     if (!std::isnan(post)) first = std::min(first, post), last = std::max(last, post);
@@ -217,14 +324,14 @@ void StepSample::keep(std::size_t most) {
 void StepSample::copy_row(std::size_t from, std::size_t to) {
   if (from == to) return;
   firsts_[to] = firsts_[from];
-  for (auto* figures : {&posts_, &ends_})
+  for (auto* figures : {&posts_, &done_, &ends_})
     std::copy_n(figures->begin() + std::ptrdiff_t(from * width_), width_,
                 figures->begin() + std::ptrdiff_t(to * width_));
 }
 
 void StepSample::cut(std::size_t rows) {
   firsts_.resize(rows);
-  for (auto* figures : {&posts_, &ends_}) figures->resize(rows * width_);
+  for (auto* figures : {&posts_, &done_, &ends_}) figures->resize(rows * width_);
 }
 
 }  // namespace idlewave::analysis::steps
