@@ -343,8 +343,8 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
       .needs(delay)
       .within(wire::Step(0), wire::Step(wire::kMaxEventValue));
   verb.add("--in-steps", words.in_steps,
-           "With --delay: before the work of the so many-th step from now (1: the next); without steps, at the so "
-           "many-th return to its work")
+           "With --delay: before the work of the n-th step from now (1: the next); without steps, at the "
+           "n-th return to its work")
       .needs(delay)
       .within(1, std::numeric_limits<std::int32_t>::max());
   add_word(verb, "--noise", "KIND",

@@ -17,7 +17,7 @@ struct Delay {
   wire::CommandId command = 0;
   std::int64_t duration_ns = 0;
   wire::Step at_step = wire::kNoStep;  ///< kNoStep: the next step that begins.
-  std::uint64_t at_pass = 0;           ///< And no sooner than when the rank passes its gates for the so many-th time.
+  std::uint64_t at_pass = 0;           ///< And no sooner than when the rank passes its gates for the n-th time.
 
   /// Whether the rank is to obey this one first.
   bool is_before(const Delay& other) const {

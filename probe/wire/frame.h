@@ -199,7 +199,7 @@ struct Events {
 struct DelayOrder {
   Nanoseconds duration{};
   Step at_step = kNoStep;     ///< kNoStep: the next step that begins, or the one that in_steps says.
-  std::int32_t in_steps = 0;  ///< The so many-th that begins from now (1: the next), with at_step kNoStep. 0: not said.
+  std::int32_t in_steps = 0;  ///< The n-th that begins from now (1: the next), with at_step kNoStep. 0: not said.
   friend bool operator==(const DelayOrder&, const DelayOrder&) = default;
 };
 /// Ends all noise and every delay, also one that holds a rank now.

@@ -17,7 +17,7 @@ using wire::seconds;
 
 /// Of each rank: an epoch.
 constexpr std::uint64_t kEpochSteps = 128;
-/// A rank is read from its so-many-th step on, so that there is something ordinary to compare its first one with.
+/// A rank is read from this step of its own on, so that there is something ordinary to compare its first one with.
 constexpr std::uint32_t kFirstSteps = 8;
 /// Of a typical step: what is later by less makes no wave.
 constexpr double kLeastExcess = 0.1;
