@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <ctime>
 
 #include "monitor/analysis/session/lost_ranks.h"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "monitor/cli/joining.h"
 #include "monitor/cli/monitor.h"

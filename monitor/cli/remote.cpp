@@ -9,9 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <string_view>
-#include <thread>
 
 #include "monitor/cli/over.h"
 #include "monitor/cli/verbs.h"

@@ -1,7 +1,5 @@
 #include "monitor/cli/watching.h"
 
-#include <cstdio>
-
 #include "monitor/cli/reporting/report.h"
 #include "monitor/cli/verbs.h"
 #include "probe/signals/stop_signals.h"

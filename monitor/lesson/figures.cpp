@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <vector>
 
 #include "probe/words/number.h"
 #include "probe/words/quantity.h"

@@ -9,7 +9,6 @@
 #include <cassert>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "monitor/process/exec.h"

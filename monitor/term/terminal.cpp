@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "monitor/term/charset.h"

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <iterator>
 #include <map>
-#include <type_traits>
 #include <utility>
 
 #include "probe/outlet/backlog.h"

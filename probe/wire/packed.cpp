@@ -1,7 +1,5 @@
 #include "probe/wire/packed.h"
 
-#include <cmath>
-
 namespace idlewave::wire {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <mpi.h>
 #include <omp.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <barrier>

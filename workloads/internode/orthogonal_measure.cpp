@@ -2,7 +2,6 @@
 
 #include <idlewave/probe.h>
 
-#include <algorithm>
 #include <array>
 #include <thread>
 

@@ -4,8 +4,6 @@
 #include <idlewave/probe.h>
 #include <mpi.h>
 
-#include <algorithm>
-
 #include "workloads/internode/topology_measure.h"
 #include "workloads/ranks/program.h"
 #include "workloads/support/memory_limit.h"

@@ -4,8 +4,6 @@
 #include <idlewave/probe.h>
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <thread>
 #include <utility>

@@ -6,7 +6,6 @@
 #include <sched.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "probe/wire/printable.h"
 #include "workloads/distributed/seat.h"

@@ -1,7 +1,6 @@
 #include "monitor/analysis/causes/cause_tally.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "monitor/analysis/steps/step_history.h"

@@ -1,7 +1,6 @@
 #include "monitor/analysis/waves/waves.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 #include <utility>

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "monitor/analysis/program/ghost.h"
 #include "monitor/model/ghost_run.h"
 #include "monitor/model/inference.h"

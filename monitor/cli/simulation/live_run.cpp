@@ -1,4 +1,3 @@
-#include <memory>
 
 #include "monitor/cli/simulation/live_session.h"
 #include "monitor/cli/simulation/schedule_program.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "monitor/cli/simulation/frames.h"
 #include "monitor/timeline/node_clock.h"
 #include "workloads/sim/core/active_window.h"

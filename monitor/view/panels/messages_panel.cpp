@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "monitor/analysis/plural.h"
 #include "monitor/view/paint/figures.h"
 #include "monitor/view/panels/listing.h"

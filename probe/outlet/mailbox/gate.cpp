@@ -17,11 +17,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <list>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <thread>

@@ -1,7 +1,6 @@
 #include "workloads/sim/network/collective_scenario.h"
 
 #include <algorithm>
-#include <variant>
 
 #include "workloads/sim/core/in_order.h"
 #include "workloads/sim/network/collective_engine.h"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <vector>
 
 #include "workloads/sim/network/collective_engine.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <string>
 
 #include "probe/signals/interrupted.h"
 #include "workloads/sim/sweep/row_message.h"
