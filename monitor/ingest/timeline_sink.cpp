@@ -5,8 +5,8 @@
 namespace idlewave::ingest {
 namespace {
 
-/// A hundred for each of ten thousand ranks; sixteen megabytes.
-constexpr std::size_t kMostBehind = 1 << 20;
+/// Four hundred for each of ten thousand ranks; sixty-four megabytes.
+constexpr std::size_t kMostBehind = 1 << 22;
 constexpr std::size_t kMostFramesBehind = 4096;
 constexpr std::int32_t kNoMeter = -1;
 

@@ -14,7 +14,7 @@ class TimelineSink final : public Sink {
  public:
   explicit TimelineSink(timeline::Timeline& timeline) : timeline_(timeline) {}  ///< Borrowed.
 
-  /// From now on the timeline may be behind by a million events, until settle(): many at once cost less.
+  /// From now on the timeline may be behind by four million events, until settle(): many at once cost less.
   void gather() { gathers_ = true; }
   void settle();
 

@@ -119,6 +119,7 @@ void Timeline::append(ByRank& batches) {
     RankPlace& place = places_[std::size_t(rank)];
     const Nanoseconds base = place.node->clock.base;
     place.node->clock.base_is_fixed = true;
+    place.lane->skip_to(batches.until(rank) - base, limits_);
     batches.for_each(rank, [&](ByRank::Number number, std::span<const wire::Event> events) {
       for (wire::Event event : events) {
         event.time -= base;
@@ -128,6 +129,7 @@ void Timeline::append(ByRank& batches) {
     });
     note_first(*place.node, place.lane->first_);
     settle(*place.lane);
+    keep_budget();
   }
   std::ranges::stable_sort(begun, {}, &Begun::with);
   for (const Begun& block : begun) block_order_.push_back(block.lane);

@@ -174,6 +174,8 @@ class Lane {
 
   /// Takes one event whose time, lane time, is not before the last one's. Returns true if it began a block of events.
   bool append(const wire::Event& event, const LaneLimits& limits, SpareBlocks& spare);
+  /// Nobody reads before an event of `last` (lane time) is appended: what would be forgotten by then is not kept.
+  void skip_to(Nanoseconds last, const LaneLimits& limits) { history_->pyramid.skip_to(last.count(), limits.buckets); }
   void account(const wire::Event& event, const LaneLimits& limits);
   void account_part(int category, Nanoseconds until, const LaneLimits& limits);
   void account_step(std::int64_t length);

@@ -41,10 +41,34 @@ void Pyramid::start(std::int64_t time) {
   border_ = (levels_[0].open + 1) << kBaseShift;
 }
 
-/// Completes the buckets that end until `to`, of each level as many as there are, and begins the next ones.
+void Pyramid::skip_to(std::int64_t time, std::uint32_t limit) {
+  skip_to_ = time;
+  while (finest_ + 1 < levels() && end_ < skipped_until(finest_, limit)) ++finest_;
+  set_border(limit);
+}
+
+void Pyramid::set_border(std::uint32_t limit) {
+  border_ = (open(finest_) + 1) << shift(finest_);
+  if (finest_ > 0) border_ = std::min(border_, skipped_until(finest_ - 1, limit));
+}
+
+/// Levels that were skipped go on where the first of their buckets begins that is kept.
 void Pyramid::pass_borders(int category, std::int64_t to, std::uint32_t limit) {
+  for (; finest_ > 0 && to >= skipped_until(finest_ - 1, limit); --finest_) {
+    const std::int64_t from = skipped_until(finest_ - 1, limit);
+    complete(category, from, limit);
+    count(category, from);
+    Level& l = levels_[std::size_t(finest_ - 1)];
+    l.open = from >> shift(finest_ - 1), l.kept = 0, l.before = times_;
+  }
+  complete(category, to, limit);
+  set_border(limit);
+}
+
+/// Completes the buckets that end until `to`, of each level as many as there are, and begins the next ones.
+void Pyramid::complete(int category, std::int64_t to, std::uint32_t limit) {
   const auto grown = std::size_t(category);
-  for (int level = 0; level < levels() && to >> shift(level) != levels_[std::size_t(level)].open; ++level) {
+  for (int level = finest_; level < levels() && to >> shift(level) != levels_[std::size_t(level)].open; ++level) {
     if (level + 1 == levels() && level + 1 < kLevels)
       levels_.emplace_back().open = levels_[std::size_t(level)].open >> 1;
     Level& l = levels_[std::size_t(level)];
@@ -54,7 +78,6 @@ void Pyramid::pass_borders(int category, std::int64_t to, std::uint32_t limit) {
     l.before = times_;
     l.before[grown] += (open << shift(level)) - end_;
   }
-  border_ = (levels_[0].open + 1) << kBaseShift;
 }
 
 /// `count` buckets, more than none: the first one, and then as many as are left of another.

@@ -35,9 +35,11 @@ class Pyramid {
   /// of each width, a power of two. Amortised O(1) for each bucket passed, and O(limit) for each width at most.
   void add(int category, std::int64_t to, std::uint32_t limit) {
     if (to >= border_) pass_borders(category, to, limit);
-    times_[std::size_t(category)] += to - end_;
-    end_ = to;
+    count(category, to);
   }
+  /// Nobody reads before something has been added that ends at `time`: buckets that `limit`, which stays the same, will
+  /// have forgotten by then are not made. O(levels).
+  void skip_to(std::int64_t time, std::uint32_t limit);
   void trim(std::uint32_t limit);  ///< Forgets what is beyond `limit` buckets a level.
 
   const Times& times() const { return times_; }  ///< In each category since the start.
@@ -90,6 +92,16 @@ class Pyramid {
   static_assert(sizeof(Level) == 64);
 
   void pass_borders(int category, std::int64_t to, std::uint32_t limit);
+  void complete(int category, std::int64_t to, std::uint32_t limit);
+  void count(int category, std::int64_t to) {
+    times_[std::size_t(category)] += to - end_;
+    end_ = to;
+  }
+  void set_border(std::uint32_t limit);
+  /// When the oldest bucket of a level begins that will be kept.
+  std::int64_t skipped_until(int level, std::uint32_t limit) const {
+    return ((skip_to_ >> shift(level)) - limit) << shift(level);
+  }
   void push(Level& level, Bucket first, Bucket then, std::int64_t count, std::uint32_t limit);
   void resize(Level& level, std::uint32_t capacity);
   /// Nothing of bucket `index` of this level would be missing in the buckets of the level below.
@@ -104,8 +116,10 @@ class Pyramid {
   Times times_{};
   std::int64_t start_ = 0;
   std::int64_t end_ = 0;
-  std::int64_t border_ = 0;  ///< Where the open bucket of level 0 ends.
-  std::size_t bytes_ = 0;    ///< Of the rings.
+  std::int64_t border_ = 0;   ///< Where the first open bucket ends, or a level goes on that is skipped.
+  std::int64_t skip_to_ = 0;  ///< As told last.
+  int finest_ = 0;            ///< Levels below it are skipped until then.
+  std::size_t bytes_ = 0;     ///< Of the rings.
 };
 
 template <class Visit>
