@@ -482,8 +482,7 @@ int live(const HostOptions& options, process::Channel& starter) {
     starter.say(fmt::format("{}{} {}", message::kRefused, 2, session.error().message));
     return 2;
   }
-  session->count_by(options.likwid_group);
-  session->calibrate(options.domain_curve);
+  session->instruct(options.likwid_group, options.domain_curve);
   if (chooses)
     starter.say(
         fmt::format("{}agents connect to {}, since {}", message::kListens, session->endpoint(), options.spread.why));

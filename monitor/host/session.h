@@ -33,10 +33,12 @@ class Session {
   void be_at_hand() { is_at_hand_ = true; }
   std::unique_ptr<link::Link> take_link() { return std::move(link_); }
 
-  /// Agents count by this group of LIKWID.
-  void count_by(std::string likwid_group) { likwid_group_ = std::move(likwid_group); }
-  /// Agents take the domains of their nodes to be like this (words::DomainCurve), where ranks do not say.
-  void calibrate(std::string domain_curve) { domain_curve_ = std::move(domain_curve); }
+  /// Agents count by this group of LIKWID, and take the domains of their nodes to be like this (words::DomainCurve), where
+  /// ranks do not say. Either may be empty.
+  void instruct(std::string likwid_group, std::string domain_curve) {
+    likwid_group_ = std::move(likwid_group);
+    domain_curve_ = std::move(domain_curve);
+  }
 
   /// `command` as it has to be started for its ranks to report here; adds what it needs to find to `environment`.
   std::vector<std::string> prepare(std::vector<std::string> command, LauncherKind kind, bool allow_inject,
