@@ -119,8 +119,7 @@ int run_alone(const Options& options, const ranks::Group& world) {
   const Outcome outcome =
       run_once(options, world.ranks, [&](const Work& w) { tell_probe_about(options, w.domain.id, w.bandwidths); }, {});
   idlewave_stop();
-  if (outcome.code == kSuccess && world.rank == 0)
-    fmt::print("{}", options.json ? json(outcome.figures) + "\n" : in_a_line(outcome.figures));
+  if (outcome.code == kSuccess && options.json && world.rank == 0) fmt::print("{}\n", json(outcome.figures));
   return outcome.code;
 }
 

@@ -88,12 +88,6 @@ Figures gathered(const Options& options, MPI_Comm ranks, const Work& work, const
           .domains = gather_domains(ranks, work, active)};
 }
 
-std::string in_a_line(const Figures& figures) {
-  return fmt::format("{} ranks on {} socket{}, {} steps: {} in all, {} a step; --json says what they did\n",
-                     figures.ranks, figures.domains.size(), figures.domains.size() == 1 ? "" : "s", figures.steps,
-                     in_words(figures.makespan), in_words(figures.step()));
-}
-
 std::string json(const Figures& figures) { return to_json(figures).text(); }
 
 std::string series_json(const Options& options, const std::vector<Figures>& runs) {

@@ -1,5 +1,5 @@
 #pragma once
-// What iw-ring prints.
+// What iw-ring prints: with --json, and of a series.
 
 #include <mpi.h>
 
@@ -38,7 +38,6 @@ struct Figures {
 Figures gathered(const Options& options, MPI_Comm ranks, const Work& work, const RunResult& result, bool eager);
 
 std::string json(const Figures& figures);
-std::string in_a_line(const Figures& figures);  ///< That ends. Nobody has noted when ranks computed.
 
 /// Of each number of ranks on a socket in `options.series`, in its order.
 std::string series_json(const Options& options, const std::vector<Figures>& runs);
