@@ -139,6 +139,20 @@ TEST(InferredTurns, SaysMostlyTheSameOfSweepsAndTrees) {
   EXPECT_GE(waves_alike, kPrograms - 4);
 }
 
+/// For whom the first of the others waits is not to be found, and ranks that do the same at the same time may be taken for some.
+TEST(InferredTurns, NeedNotHaveHeardOfTheFirstRanks) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 10; ++trial) {
+    SCOPED_TRACE(trial);
+    const MessageProgram program = run_of(pipeline(dice.whole(8, 24), false), 0, dice);
+    const Rank first = dice.whole(1, 3);
+    const partners::Partners found = found_in(timeline_of(program, Partners::kNotSaid, first));
+    EXPECT_TRUE(found.by_turns);
+    for (Rank rank = first + 1; rank < program.ranks(); ++rank)
+      EXPECT_THAT(awaited_by(rank, found), testing::Contains(-1)) << rank;
+  }
+}
+
 /// They wait behind their work.
 TEST(InferredTurns, AreNoneOfProgramsThatWorkFirst) {
   Dice dice(any_seed());

@@ -125,17 +125,18 @@ wire::Roster MessageProgram::roster() const {
   return roster;
 }
 
-timeline::Timeline timeline_of(const MessageProgram& program, Partners partners) {
+timeline::Timeline timeline_of(const MessageProgram& program, Partners partners, wire::Rank first) {
   timeline::Timeline timeline;
   wire::Roster roster = program.roster();
   if (partners == Partners::kNotSaid) {
     roster.patterns.clear(), roster.cycles.clear();
     for (auto& entry : roster.ranks) entry.cycle = 0;
   }
+  std::erase_if(roster.ranks, [&](const wire::RankInfo& info) { return info.rank < first; });
   EXPECT_TRUE(timeline.apply_roster("n", std::move(roster)));
   const MessageProgram::Run run = program.run();
   wire::Nanoseconds latest{};
-  for (wire::Rank rank = 0; rank < program.ranks(); ++rank) {
+  for (wire::Rank rank = first; rank < program.ranks(); ++rank) {
     const auto& events = run.events[std::size_t(rank)];
     timeline.append("n", timeline::rank_lane(rank), events);
     latest = std::max(latest, events.back().time);

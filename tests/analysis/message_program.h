@@ -40,6 +40,8 @@ struct MessageProgram {
 
 /// Where they don't say it nobody tells whom ranks wait for.
 enum class Partners { kSaid, kNotSaid };
-timeline::Timeline timeline_of(const MessageProgram& program, Partners partners = Partners::kSaid);
+/// Of ranks before `first` nobody has heard.
+timeline::Timeline timeline_of(const MessageProgram& program, Partners partners = Partners::kSaid,
+                               wire::Rank first = 0);
 
 }  // namespace idlewave::analysis

@@ -80,12 +80,16 @@ void add_steps_of_run(const Timeline& timeline, Rank width, std::vector<StepOfSo
   const auto add = [&](Step step) {
     if (taken.insert(step).second) rows.push_back({latest.first, step, latest.at});
   };
-  const auto steps = timeline.lane(latest.first)->steps();
-  const std::size_t most = std::min(steps.size(), most_rows(kMostLookedLive, std::size_t(width)));
-  for (std::size_t i = 0; i < most; ++i) add(steps[i * steps.size() / most].step);
+  bool has_all_over = false;
   for (Rank i = 0; i < width; ++i) {
-    const Lane* lane = timeline.lane((latest.first + i) % timeline.ranks());
-    if (const auto step = lane ? step_of_long_wait(*lane) : std::nullopt) add(*step);
+    const Lane* lane = timeline.lane((latest.first + i) % timeline.ranks());  // Null: it has yet to be announced.
+    if (!lane || lane->steps().empty()) continue;
+    if (!std::exchange(has_all_over, true)) {
+      const auto steps = lane->steps();
+      const std::size_t most = std::min(steps.size(), most_rows(kMostLookedLive, std::size_t(width)));
+      for (std::size_t k = 0; k < most; ++k) add(steps[k * steps.size() / most].step);
+    }
+    if (const auto step = step_of_long_wait(*lane)) add(*step);
   }
 }
 
