@@ -151,8 +151,11 @@ PartnerInference::PartnerInference(const Timeline& timeline, std::span<const ste
 }
 
 bool PartnerInference::advance(LookBudget& budget) {
-  if (turns_ && turns_->advance(budget)) return true;
-  are_by_turns_ = turns_ && turns_->off() < kWorthTurns * mean_wait(turns_->sample());
+  if (turns_ && !are_by_turns_) {
+    if (turns_->advance(budget)) return true;
+    are_by_turns_ = turns_->off() < kWorthTurns * mean_wait(turns_->sample());
+    if (!are_by_turns_) turns_.reset();
+  }
   return !are_by_turns_ && steps_ && steps_->advance(budget);
 }
 

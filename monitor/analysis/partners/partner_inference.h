@@ -38,7 +38,7 @@ class PartnerInference {
   wire::Rank ranks_;
   bool collective_ = false;
   std::unique_ptr<SampleSearch> steps_;  ///< Null: there is nothing to search in.
-  std::unique_ptr<SampleSearch> turns_;  ///< Null: ranks wait behind their work.
+  std::unique_ptr<SampleSearch> turns_;  ///< Null: ranks wait behind their work, or it explains too little.
   bool are_by_turns_ = false;
 };
 

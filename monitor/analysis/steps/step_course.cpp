@@ -82,9 +82,12 @@ std::optional<AroundWork> around_work(const Lane& lane, const StepCourse& course
   for_each_phase([&](Nanoseconds begin, Nanoseconds end, Category category) {
     if (category == Category::kCompute || category == Category::kDelay) found.done = end;
     if (category != Category::kWait) return;
-    if (begin > work_begins) return void(found.waited_behind += end - begin);
-    if (found.waited_before == Nanoseconds{0}) found.post = begin;
-    found.waited_before += end - begin, found.end = end;
+    if (begin < work_begins) {
+      if (found.waited_before == Nanoseconds{0}) found.post = begin;
+      found.waited_before += end - begin, found.end = end;
+    } else {
+      found.waited_behind += end - begin;
+    }
   });
   return found;
 }
