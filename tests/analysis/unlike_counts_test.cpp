@@ -148,26 +148,40 @@ TEST(UnlikeCounts, LeaveNothingToSayOfDomainsButThatNobodyIsThereToBeInStepWith)
   findings.domains = {{.state = domains::DomainState::kStraggler, .state_since = ms(1), .straggler = 3},
                       {.state = domains::DomainState::kAlone, .state_since = ms(2)}};
   session::leave_out_steps(findings);
-  EXPECT_EQ(findings.domains[0].state, domains::DomainState::kUncounted);
+  EXPECT_EQ(findings.domains[0].state, domains::DomainState::kStepsDiffer);
   EXPECT_EQ(findings.domains[0].straggler, -1);
   EXPECT_FALSE(findings.domains[0].state_since);
   EXPECT_EQ(findings.domains[1].state, domains::DomainState::kAlone);
 }
 
-TEST(UnlikeCounts, EndWhatIsToldOfDomains) {
+/// The second half of the ranks stops in the middle.
+TEST(UnlikeCounts, EndWhatIsToldOfDomainsButThatNobodyWorksThere) {
   RingModel model = ring_of_eight();
   model.steps = 400;
-  const Timeline timeline = told(model, as_it_is);
+  model.ranks_per_domain = 4;
+  model.run();
+  Timeline timeline;
+  timeline.apply_roster("n1", roster_of(model));
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    auto events = model.events_of(rank);
+    if (rank >= 4) {
+      events.resize(events.size() / 2);
+      events.push_back({events.back().time, 0, wire::EventKind::kStop, wire::Phase::kNone});
+    }
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  timeline.advance("n1", ms(3500));
   domains::DomainStates states;
   states.follow(timeline);
   for (const bool differ : {false, true}) {
     session::Narrator narrator;
     if (differ) narrator.observe_counts(partners::UnlikeCounts{});
     narrator.observe(timeline, {}, states, timeline.now());
-    EXPECT_EQ(std::ranges::any_of(
-                  narrator.remarks(),
-                  [](const session::Remark& remark) { return remark.kind == session::Remark::Kind::kDomain; }),
-              !differ);
+    std::string told;
+    for (const session::Remark& remark : narrator.remarks())
+      if (remark.kind == session::Remark::Kind::kDomain) told += remark.text + "\n";
+    EXPECT_THAT(told, testing::HasSubstr("no longer active"));
+    EXPECT_EQ(told.find("lockstep") != std::string::npos, !differ) << told;
   }
 }
 

@@ -101,7 +101,7 @@ bool is_in_lockstep(const Signs& signs, DomainState before) {
     case DomainState::kDisturbed:
     case DomainState::kBereft:
     case DomainState::kAlone:
-    case DomainState::kUncounted: break;
+    case DomainState::kStepsDiffer: break;
   }
   return signs.spread < kOutOfLockstepAtFirst;
 }
@@ -171,7 +171,7 @@ std::string to_words(DomainState state) {
     case DomainState::kDisturbed: return "idle wave inside";
     case DomainState::kBereft: return "waits, ranks are lost";
     case DomainState::kAlone: return "one rank alone";
-    case DomainState::kUncounted: return "steps differ";
+    case DomainState::kStepsDiffer: return "steps differ";
   }
   return {};
 }
@@ -271,6 +271,10 @@ bool DomainStates::is_quiet() const {
 /// A multiple of the period, so that looks stay at its moments.
 Nanoseconds DomainStates::pause() const {
   return std::max(kLookPeriod, longest_step() / kLooksInStep / kLookPeriod * kLookPeriod);
+}
+
+bool goes_by_steps(DomainState state) {
+  return state != DomainState::kUnknown && state != DomainState::kNotActive && state != DomainState::kAlone;
 }
 
 void DomainStates::follow(const Timeline& timeline) {

@@ -24,10 +24,12 @@ enum class DomainState : std::uint8_t {
   kDisturbed,  ///< An idle wave is passing through.
   kBereft,     ///< A rank waits as in an idle wave, and ranks of the program are lost, for which it may wait for ever.
   kAlone,      ///< One rank runs there: nobody is there with whom it could be in lockstep, or not.
-  kUncounted,  ///< Its ranks count steps differently (session::leave_out_steps): nothing follows from them.
+  kStepsDiffer,  ///< Ranks of the program count steps differently (session::leave_out_steps): nothing follows from them.
 };
-inline constexpr int kDomainStates = int(DomainState::kUncounted) + 1;
+inline constexpr int kDomainStates = int(DomainState::kStepsDiffer) + 1;
 std::string to_words(DomainState state);
+/// It follows from how steps of ranks lie to each other.
+bool goes_by_steps(DomainState state);
 
 /// A domain came into another state.
 struct StateChange {

@@ -25,11 +25,8 @@ void leave_out_steps(Findings& findings) {
   findings.skew = {};
   findings.order.reset();
   for (domains::DomainActivity& domain : findings.domains) {
-    const bool goes_by_steps = domain.state != domains::DomainState::kUnknown &&
-                               domain.state != domains::DomainState::kNotActive &&
-                               domain.state != domains::DomainState::kAlone;
-    if (!goes_by_steps) continue;
-    domain.state = domains::DomainState::kUncounted;
+    if (!domains::goes_by_steps(domain.state)) continue;
+    domain.state = domains::DomainState::kStepsDiffer;
     domain.state_since.reset();
     domain.straggler = -1;
   }

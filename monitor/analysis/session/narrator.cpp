@@ -128,7 +128,7 @@ std::string news_text(const Timeline& timeline, std::span<const News> news) {
     case domains::DomainState::kNotActive: return fmt::format("{} {} no longer active", who, one ? "is" : "are");
     case domains::DomainState::kBereft: return fmt::format("{} {}, and ranks are lost", who, one ? "waits" : "wait");
     case domains::DomainState::kAlone:
-    case domains::DomainState::kUncounted:
+    case domains::DomainState::kStepsDiffer:
     case domains::DomainState::kUnknown: break;
   }
   return {};
@@ -226,7 +226,8 @@ void Narrator::tell_domains(const Timeline& timeline, const domains::DomainState
   std::map<std::pair<Nanoseconds, domains::DomainState>, std::vector<News>> all;
   for (int domain = 0; domain < int(timeline.domains().size()); ++domain)
     for (const domains::StateChange& change : states.changes(domain))
-      if (change.at > domains_told_until_ && change.at <= until)
+      if (change.at > domains_told_until_ && change.at <= until &&
+          !(counts_told_ && domains::goes_by_steps(change.state)))
         all[{change.at, change.state}].push_back({domain, &change});
   for (const auto& [when, news] : all) {
     if (when.second == domains::DomainState::kNotActive && nobody_runs(timeline, when.first)) continue;
@@ -246,7 +247,7 @@ void Narrator::observe(const Timeline& timeline, const Findings& findings, const
   tell_commands(timeline);
   tell_losses(timeline);
   tell_silence(findings.missing, timeline.now());
-  if (!counts_told_) tell_domains(timeline, states, until);
+  tell_domains(timeline, states, until);
 }
 
 }  // namespace idlewave::analysis::session

@@ -38,7 +38,7 @@ std::string to_short_words(DomainState state) {
     case DomainState::kNotActive:
     case DomainState::kLockstep:
     case DomainState::kStraggler:
-    case DomainState::kUncounted: break;
+    case DomainState::kStepsDiffer: break;
   }
   return to_words(state);
 }
