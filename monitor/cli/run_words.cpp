@@ -14,8 +14,8 @@
 namespace idlewave::cli {
 namespace {
 
-constexpr std::size_t kMostPoints =
-    1024;  ///< Cores of a domain. Launchers hand the curve on as one value of the environment.
+/// Cores of a domain. Launchers hand the curve on as one value of the environment.
+constexpr std::size_t kMostPoints = 1024;
 
 }  // namespace
 

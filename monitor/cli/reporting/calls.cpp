@@ -51,24 +51,24 @@ std::map<std::string, json> rank_columns(const Timeline& timeline) {
   return columns;
 }
 
-/// A function, over all ranks that have called it.
-struct PossibleStep {
-  std::string name;
-  std::uint64_t calls = 0;  ///< Of each.
-  std::uint64_t ranks = 0;
+/// How often each rank has called a function.
+struct CallsOfEach {
+  std::uint64_t calls = 0;  ///< Of the first.
+  std::uint64_t ranks = 0;  ///< That have called it.
   bool differ = false;
 };
 
-std::map<std::string, PossibleStep> calls_of_each(const Timeline& timeline) {
-  std::map<std::string, PossibleStep> uses;
+/// By name.
+std::map<std::string_view, CallsOfEach> calls_of_each(const Timeline& timeline) {
+  std::map<std::string_view, CallsOfEach> all;
   for (const auto& [rank, calls] : timeline.calls().all()) {
     for (const wire::FunctionSums& sums : calls.functions) {
-      PossibleStep& use = uses.try_emplace(sums.name, PossibleStep{sums.name, sums.calls}).first->second;
-      ++use.ranks;
-      use.differ = use.differ || use.calls != sums.calls;
+      CallsOfEach& its = all.try_emplace(sums.name, CallsOfEach{.calls = sums.calls}).first->second;
+      ++its.ranks;
+      its.differ = its.differ || its.calls != sums.calls;
     }
   }
-  return uses;
+  return all;
 }
 
 json traffic_json(const Traffic& traffic) { return {{"messages", traffic.messages}, {"bytes", traffic.bytes}}; }
@@ -214,16 +214,18 @@ json time_by_thread_json(const Timeline& timeline) {
 }
 
 std::string possible_step_text(const Timeline& timeline) {
-  const PossibleStep* best = nullptr;
-  const std::map<std::string, PossibleStep> uses = calls_of_each(timeline);
+  if (timeline.calls().is_cut()) return {};
+  const auto all = calls_of_each(timeline);
+  std::string_view name;
+  std::uint64_t most = kFewestSteps - 1;
   for (const mpi::CallInfo& call : mpi::calls()) {
-    const auto found = call.is_collective ? uses.find(call.name) : uses.end();
-    if (found == uses.end() || found->second.differ || found->second.ranks != std::uint64_t(timeline.ranks())) continue;
-    if (found->second.calls >= (best ? best->calls + 1 : kFewestSteps)) best = &found->second;
+    const auto its = call.is_collective ? all.find(call.name) : all.end();
+    if (its == all.end() || its->second.differ || its->second.ranks != std::uint64_t(timeline.ranks())) continue;
+    if (its->second.calls > most) name = its->first, most = its->second.calls;
   }
-  if (!best || timeline.calls().is_cut()) return {};
-  return fmt::format("each rank has called {0} {1} times: --step-at {0} makes a step of what lies between\n",
-                     best->name, best->calls);
+  if (name.empty()) return {};
+  return fmt::format("each rank has called {0} {1} times: --step-at {0} makes a step of what lies between\n", name,
+                     most);
 }
 
 std::string calls_text(const Timeline& timeline) {
