@@ -49,7 +49,8 @@ struct Library {
 constinit Library library;
 
 Word in_c(Key key, Word (*from_fortran)(int)) {
-  return key.is_fortran() && from_fortran != nullptr ? from_fortran(static_cast<int>(key.handle())) : key.handle();
+  return key.language() == Language::kFortran && from_fortran != nullptr ? from_fortran(static_cast<int>(key.handle()))
+                                                                         : key.handle();
 }
 Word type_in_c(Key key) { return in_c(key, library.type_from_fortran); }
 Word comm_in_c(Key key) { return in_c(key, library.comm_from_fortran); }
@@ -178,8 +179,9 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
 
 void Handles::world_begins() {
   const Word world = shared_.world_handle;
-  shared_.world = Key(world, false);
-  shared_.fortran_world = Key(library.comm_to_fortran == nullptr ? world : library.comm_to_fortran(world), true);
+  shared_.world = Key(world, Language::kC);
+  shared_.fortran_world =
+      Key(library.comm_to_fortran == nullptr ? world : library.comm_to_fortran(world), Language::kFortran);
 }
 
 void Handles::world_ends() {

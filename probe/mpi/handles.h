@@ -25,18 +25,17 @@ class alignas(64) Handles {
   class Key {
    public:
     constexpr Key() = default;
-    constexpr Key(Word handle, bool is_fortran) : handle_(handle), language_(is_fortran ? kFortran : kC) {}
+    constexpr Key(Word handle, Language language) : handle_(handle), language_(1 + static_cast<Word>(language)) {}
     Word handle() const { return handle_; }
-    bool is_fortran() const { return language_ == kFortran; }
+    Language language() const { return static_cast<Language>(language_ - 1); }
     std::size_t home() const {
       return static_cast<std::size_t>((static_cast<std::uint64_t>(handle_) * 0x9e3779b97f4a7c15u) >> 32);
     }
     bool operator==(const Key& other) const { return ((handle_ ^ other.handle_) | (language_ ^ other.language_)) == 0; }
 
    private:
-    static constexpr Word kC = 1, kFortran = 2;  ///< 0: of neither.
     Word handle_ = 0;
-    Word language_ = 0;
+    Word language_ = 0;  ///< One more than its number; 0: of neither.
   };
 
   /// Before the first question: `caller` is the address that MPI_Init, or MPI_Session_init, goes back to.
@@ -74,7 +73,7 @@ class alignas(64) Handles {
   /// A communicator or datatype as a wrapper got it.
   template <Form form>
   static Key key_of(Word word) {
-    return {narrow(handle_at<form>(word)), is_fortran(form)};
+    return {narrow(handle_at<form>(word)), language_of(form)};
   }
 
   /// Bytes of data in one item; kUnknownSize: the library does not say.

@@ -99,6 +99,11 @@ Peer peer_at(const Word* words, int place) {
 }
 
 template <Form form>
+Requests requests_at(Word word) {
+  return {reinterpret_cast<const void*>(word), language_of(form)};
+}
+
+template <Form form>
 std::int64_t bytes_of(const Word* words, const MessagePlaces& places) {
   if (places.count < 0) return 0;
   return detail::bytes_in<form>(handles, count_at<form>(words[places.count]), words[places.type]);
@@ -152,35 +157,35 @@ template <Call call, Form form>
 inline void note_before(const Word* words) {
   constexpr int requests = completed_by(call);
   if constexpr (requests >= 0)
-    messages.save(reinterpret_cast<const void*>(words[requests]), requests == 0 ? 1 : int_at<form>(words[0]),
-                  is_fortran(form));
-  if constexpr (call == Call::kCancel) messages.cancel(reinterpret_cast<const void*>(words[0]), is_fortran(form));
+    messages.save(requests_at<form>(words[requests]), requests == 0 ? 1 : int_at<form>(words[0]));
+  if constexpr (call == Call::kCancel) messages.cancel(requests_at<form>(words[0]));
 }
 
 /// The requests that the call has completed.
 template <Call call, Form form>
 inline void note_completed(const Word* words) {
   using enum Call;
-  constexpr bool fortran = is_fortran(form);
+  constexpr Language language = language_of(form);
+  constexpr int first = is_fortran(form) ? 1 : 0;
   constexpr int one = place_of(call, "status"), several = place_of(call, "array_of_statuses");
   constexpr int flag = place_of(call, "flag");
   const Word statuses = words[one >= 0 ? one : several];
   if constexpr (flag >= 0)
     if (*reinterpret_cast<const int*>(words[flag]) == 0) return;
   if constexpr (is_one_of(call, {kWait, kTest})) {
-    messages.complete(0, messages.status_at(statuses, 0, fortran));
+    messages.complete(0, messages.status_at(statuses, 0, language));
   } else if constexpr (is_one_of(call, {kWaitall, kTestall})) {
     const int count = int_at<form>(words[0]);
-    for (int i = 0; i < count; ++i) messages.complete(i, messages.status_at(statuses, i, fortran));
+    for (int i = 0; i < count; ++i) messages.complete(i, messages.status_at(statuses, i, language));
   } else if constexpr (is_one_of(call, {kWaitany, kTestany})) {
     constexpr int index = place_of(call, "indx");
-    const int i = *reinterpret_cast<const int*>(words[index]) - fortran;
-    if (i >= 0) messages.complete(i, messages.status_at(statuses, 0, fortran));
+    const int i = *reinterpret_cast<const int*>(words[index]) - first;
+    if (i >= 0) messages.complete(i, messages.status_at(statuses, 0, language));
   } else {
     constexpr int completed = place_of(call, "outcount"), places = place_of(call, "array_of_indices");
     const int count = *reinterpret_cast<const int*>(words[completed]);
     const auto* const indices = reinterpret_cast<const int*>(words[places]);
-    for (int i = 0; i < count; ++i) messages.complete(indices[i] - fortran, messages.status_at(statuses, i, fortran));
+    for (int i = 0; i < count; ++i) messages.complete(indices[i] - first, messages.status_at(statuses, i, language));
   }
 }
 
@@ -218,24 +223,24 @@ inline void note_message(const Word* words, [[maybe_unused]] const Sent& sent) {
   using enum Call;
   constexpr MessagePlaces out = sent_by(call), in = received_by(call);
   constexpr int request = place_of(call, "request"), status = place_of(call, "status");
-  [[maybe_unused]] const void* const handle = request < 0 ? nullptr : reinterpret_cast<const void*>(words[request]);
+  [[maybe_unused]] const Requests made = request < 0 ? Requests{} : requests_at<form>(words[request]);
   constexpr bool is_made = is_one_of(call, {kSend_init, kSsend_init, kBsend_init, kRsend_init, kRecv_init});
   constexpr SendMode mode = mode_of(call);
   if constexpr (out.peer >= 0) {
     if constexpr (is_made)
       messages.make_send(mode, Messages::receiver(peer_at<call, form>(words, out.peer)), bytes_of<form>(words, out),
-                         handle, is_fortran(form));
+                         made);
     else if constexpr (request >= 0)
-      messages.start_send(mode, sent.to, sent.bytes, handle, is_fortran(form));
+      messages.start_send(mode, sent.to, sent.bytes, made);
     else
       messages.send(mode, sent.to, sent.bytes);
   }
   if constexpr (in.peer >= 0) {
     const Peer from = peer_at<call, form>(words, in.peer);
     if constexpr (is_made)
-      messages.make_receive(from, handle);
+      messages.make_receive(from, made);
     else if constexpr (request >= 0)
-      messages.start_receive(from, received_bytes<form>(words, in), handle);
+      messages.start_receive(from, received_bytes<form>(words, in), made);
     else
       messages.receive(from, received_bytes<form>(words, in), words[status]);
   }
@@ -260,7 +265,6 @@ inline void note_window(const Word* words) {
 template <Call call, Form form, bool waits>
 inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] const Sent& sent) {
   using enum Call;
-  constexpr bool fortran = is_fortran(form);
   constexpr int comm = place_of(call, "comm");
   [[maybe_unused]] constexpr int request = place_of(call, "request");
   if (!has_succeeded) [[unlikely]] {
@@ -272,18 +276,16 @@ inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] c
   } else if constexpr (call == kPsend_init) {
     constexpr int receiver = sent_by(call).peer;
     messages.make_partitioned_send(Messages::receiver(peer_at<call, form>(words, receiver)),
-                                   bytes_of_partitions<form>(words), reinterpret_cast<const void*>(words[request]),
-                                   fortran);
+                                   bytes_of_partitions<form>(words), requests_at<form>(words[request]));
   } else if constexpr (is_one_of(call, {kIsendrecv, kIsendrecv_replace, kPrecv_init, kIprobe, kImprobe})) {
     constexpr bool is_persistent = call == kPrecv_init;
-    if constexpr (request >= 0)
-      messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, is_persistent);
+    if constexpr (request >= 0) messages.start_unknown(requests_at<form>(words[request]), is_persistent);
   } else if constexpr (comm >= 0 && (sent_by(call).peer >= 0 || received_by(call).peer >= 0)) {
     note_message<call, form>(words, sent);
   } else if constexpr (call == kStart) {
-    messages.start(reinterpret_cast<const void*>(words[0]), 1, fortran, watch.sums);
+    messages.start(requests_at<form>(words[0]), 1, watch.sums);
   } else if constexpr (call == kStartall) {
-    messages.start(reinterpret_cast<const void*>(words[1]), int_at<form>(words[0]), fortran, watch.sums);
+    messages.start(requests_at<form>(words[1]), int_at<form>(words[0]), watch.sums);
   } else if constexpr (part_in(call).has_value()) {
     constexpr int root = place_of(call, "root");
     Part part = *part_in(call);
@@ -293,7 +295,7 @@ inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] c
     if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
     const Handles::Key group = Handles::key_of<form>(words[comm]);
     if constexpr (request >= 0)
-      messages.start_collective(group, part, its_rank, reinterpret_cast<const void*>(words[request]), waits);
+      messages.start_collective(group, part, its_rank, requests_at<form>(words[request]), waits);
     else
       messages.collective(group, part, its_rank);
   } else if constexpr (is_one_of(call, {kWin_fence, kWin_post, kWin_start, kWin_complete, kWin_wait, kWin_test})) {
@@ -302,7 +304,7 @@ inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] c
     // The message is there, or it is only asked.
   } else if constexpr (request >= 0) {
     // A transfer into a window or a file.
-    messages.start_unknown(reinterpret_cast<const void*>(words[request]), fortran, waits);
+    messages.start_unknown(requests_at<form>(words[request]), waits);
   } else if constexpr (waits) {
     messages.wait_unknown();
   }

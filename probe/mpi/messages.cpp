@@ -32,7 +32,8 @@ bool is_read_by_fortran(const void* status) {
 /// Of all collectives with which this rank has the same part in the same group.
 std::uint64_t Messages::key_of(Handles::Key comm, Part part) {
   const auto freed = std::uint64_t{handles.freed_communicators()} << 8;
-  const std::uint64_t rest = freed | static_cast<std::uint64_t>(part) << 1 | comm.is_fortran();
+  const std::uint64_t rest =
+      freed | static_cast<std::uint64_t>(part) << 1 | static_cast<std::uint64_t>(comm.language());
   return habits::WaitPatterns::mix(static_cast<std::uint64_t>(comm.handle()) + habits::WaitPatterns::mix(rest + 1)) | 1;
 }
 
@@ -51,9 +52,11 @@ void Messages::begin(const void* caller, const BinaryInterface& interface, wire:
     library.fortran_ignores[i] = static_cast<const void* const*>(find_variable(names[i], caller));
 }
 
-const void* Messages::handle_behind(const void* requests, int i, bool is_fortran) const {
-  const std::size_t size = is_fortran || interface_.has_numbers ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
-  return static_cast<const char*>(requests) + static_cast<std::size_t>(i) * size;
+/// As if the array began at `i`.
+Requests Messages::behind(Requests requests, int i) const {
+  const std::size_t size = are_numbers(requests.language) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+  requests.at = static_cast<const char*>(requests.at) + static_cast<std::size_t>(i) * size;
+  return requests;
 }
 
 Partner Messages::sender(const Peer& from) const {
@@ -101,18 +104,18 @@ void Messages::send(SendMode mode, Partner to, std::int64_t bytes) {
 
 void Messages::receive(const Peer& from, std::int64_t bytes, Word status) {
   Partner partner = sender(from);
-  if (partner.side == Side::kAnySource) partner = source_in(status_at(status, 0, from.comm.is_fortran()), from);
+  if (partner.side == Side::kAnySource) partner = source_in(status_at(status, 0, from.comm.language()), from);
   if (is_awaited(partner, bytes)) learner_.post();
   note(partner);
 }
 
-void Messages::start_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
+void Messages::start_send(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
   learner_.post();
   if (to.side == Side::kTo) {
-    if (mode == SendMode::kStandard) look_at_send(to.rank, bytes, request, is_fortran);
+    if (mode == SendMode::kStandard) look_at_send(to.rank, bytes, request);
     to.side = side_of_send(mode, to.rank, bytes);
   }
-  const std::uint64_t handle = handle_at(request, 0, is_fortran);
+  const std::uint64_t handle = handle_at(request, 0);
   if (to.side == Side::kTo) learner_.send(to.rank);
   if (to.side == Side::kTo || to.side == Side::kNobody)
     forget(handle);
@@ -120,34 +123,32 @@ void Messages::start_send(SendMode mode, Partner to, std::int64_t bytes, const v
     put(handle).partner = to;
 }
 
-void Messages::start_receive(const Peer& from, std::int64_t bytes, const void* request) {
+void Messages::start_receive(const Peer& from, std::int64_t bytes, Requests request) {
   const Partner partner = sender(from);
   if (is_awaited(partner, bytes)) learner_.post();
-  const std::uint64_t handle = handle_at(request, 0, from.comm.is_fortran());
+  const std::uint64_t handle = handle_at(request, 0);
   if (partner.side == Side::kNobody) return forget(handle);
   receive_into(put(handle), from, partner);
 }
 
-void Messages::make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
-  RequestTable::Request& made = put_send(to, bytes, request, is_fortran);
+void Messages::make_send(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
+  RequestTable::Request& made = put_send(to, bytes, request);
   made.partner = to;
   if (to.side != Side::kTo) return;
   if (mode == SendMode::kStandard) made.sends = Sends::kStandardMessage;
   made.partner.side = side_of_send(mode, to.rank, bytes, true);
 }
 
-void Messages::make_partitioned_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
-  put_send(to, bytes, request, is_fortran);
-}
+void Messages::make_partitioned_send(Partner to, std::int64_t bytes, Requests request) { put_send(to, bytes, request); }
 
-void Messages::make_receive(const Peer& from, const void* request) {
-  RequestTable::Request& made = put(handle_at(request, 0, from.comm.is_fortran()));
+void Messages::make_receive(const Peer& from, Requests request) {
+  RequestTable::Request& made = put(handle_at(request, 0));
   receive_into(made, from, sender(from));
   made.is_persistent = made.is_idle = true;
 }
 
-void Messages::start_unknown(const void* request, bool is_fortran, bool is_persistent) {
-  RequestTable::Request& made = put(handle_at(request, 0, is_fortran));
+void Messages::start_unknown(Requests request, bool is_persistent) {
+  RequestTable::Request& made = put(handle_at(request, 0));
   made.is_persistent = made.is_idle = is_persistent;
 }
 
@@ -160,8 +161,8 @@ RequestTable::Request& Messages::put(std::uint64_t handle) {
 }
 
 /// A persistent one.
-RequestTable::Request& Messages::put_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran) {
-  RequestTable::Request& made = put(handle_at(request, 0, is_fortran));
+RequestTable::Request& Messages::put_send(Partner to, std::int64_t bytes, Requests request) {
+  RequestTable::Request& made = put(handle_at(request, 0));
   made.more = bytes;
   made.receiver = to.side == Side::kTo ? to.rank : kUnknownRank;
   made.sends = to.side == Side::kNobody ? Sends::kNothing : Sends::kMessage;
@@ -178,12 +179,12 @@ void Messages::receive_into(RequestTable::Request& request, const Peer& from, Pa
   request.partner = partner;
   request.more = from.comm.handle();
   request.freed_communicators = handles.freed_communicators();
-  request.comm_is_fortran = from.comm.is_fortran();
+  request.language = from.comm.language();
 }
 
-void Messages::start(const void* requests, int count, bool is_fortran, CallSums& sums) {
+void Messages::start(Requests requests, int count, CallSums& sums) {
   for (int i = 0; i < count; ++i) {
-    RequestTable::Request* const request = requests_.find(handle_at(requests, i, is_fortran));
+    RequestTable::Request* const request = requests_.find(handle_at(requests, i));
     if (request == nullptr || !request->is_persistent) continue;
     request->is_idle = false;
     if (request->sends != Sends::kNothing) sums.count_message(request->receiver, request->more);
@@ -191,7 +192,7 @@ void Messages::start(const void* requests, int count, bool is_fortran, CallSums&
     if (partner.side == Side::kFrom || partner.side == Side::kAnySource) continue;
     learner_.post();
     if (request->sends == Sends::kStandardMessage) {
-      look_at_send(partner.rank, request->more, handle_behind(requests, i, is_fortran), is_fortran, true);
+      look_at_send(partner.rank, request->more, behind(requests, i), true);
       partner.side = side_of_send(SendMode::kStandard, partner.rank, request->more, true);
     }
     if (partner.side == Side::kTo) learner_.send(partner.rank);
@@ -199,33 +200,32 @@ void Messages::start(const void* requests, int count, bool is_fortran, CallSums&
 }
 
 /// Whether it took place is known to nobody before it is waited for.
-void Messages::cancel(const void* request, bool is_fortran) {
-  if (request == nullptr) return;
-  RequestTable::Request* const found = requests_.find(handle_at(request, 0, is_fortran));
+void Messages::cancel(Requests request) {
+  if (request.at == nullptr) return;
+  RequestTable::Request* const found = requests_.find(handle_at(request, 0));
   if (found == nullptr) return;
   found->partner = {};
   if (found->sends == Sends::kStandardMessage) found->sends = Sends::kMessage;
 }
 
-void Messages::look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran,
-                            bool is_persistent) {
+void Messages::look_at_send(wire::Rank to, std::int64_t bytes, Requests request, bool is_persistent) {
   if (bytes < 0 || !limits_.wants_to_see(to, static_cast<std::uint64_t>(bytes), is_persistent)) return;
   if (library.request_get_status == nullptr) return;
   alignas(16) char status[128];
   int is_complete = 0;
-  if (library.request_get_status(handle_in_c(request, is_fortran), &is_complete, status) == 0)
+  if (library.request_get_status(handle_in_c(request), &is_complete, status) == 0)
     limits_.saw(to, static_cast<std::uint64_t>(bytes), is_complete != 0);
 }
 
-Word Messages::handle_in_c(const void* request, bool is_fortran) const {
-  if (!is_fortran && !interface_.has_numbers) return *static_cast<const Word*>(request);
-  const int number = *static_cast<const int*>(request);
+Word Messages::handle_in_c(Requests request) const {
+  if (!are_numbers(request.language)) return *static_cast<const Word*>(request.at);
+  const int number = *static_cast<const int*>(request.at);
   return library.request_from_fortran == nullptr ? number : library.request_from_fortran(number);
 }
 
 /// A program may free a communicator in which it still receives: of a handle that may be no longer one nothing is asked.
 Partner Messages::source_of(const RequestTable::Request& request, const void* status) const {
-  const Handles::Key comm(request.more, request.comm_is_fortran);
+  const Handles::Key comm(request.more, request.language);
   const bool may_be_gone = request.freed_communicators != handles.freed_communicators() && !handles.is_world(comm);
   return may_be_gone ? Partner{} : source_in(status, {comm});
 }
@@ -245,7 +245,7 @@ void Messages::complete(RequestTable::Request& request, const void* status) {
 /// One that was to be started again stays as it was.
 bool Messages::has_completed_any() {
   for (int i = 0; i < saved_; ++i) {
-    if (handle_at(requests_at_, i, are_fortran_) != handles_[i]) return true;
+    if (handle_at(saved_of_, i) != handles_[i]) return true;
     const RequestTable::Request* const request = requests_.find(handles_[i]);
     if (request != nullptr && request->is_persistent && !request->is_idle) return true;
   }
@@ -254,13 +254,13 @@ bool Messages::has_completed_any() {
 
 /// One that has stayed as it was is none, or one that had not been started.
 void Messages::complete_unknown(int i) {
-  if (i >= saved_ || handle_at(requests_at_, i, are_fortran_) != handles_[i]) learner_.wait_unknown();
+  if (i >= saved_ || handle_at(saved_of_, i) != handles_[i]) learner_.wait_unknown();
 }
 
-const void* Messages::status_at(Word statuses, int i, bool is_fortran) const {
+const void* Messages::status_at(Word statuses, int i, Language language) const {
   const auto* const first = reinterpret_cast<const char*>(statuses);
-  if (!is_fortran && statuses == interface_.ignore) return nullptr;
-  if (is_fortran && !is_read_by_fortran(first)) return nullptr;
+  const bool is_ignored = language == Language::kC ? statuses == interface_.ignore : !is_read_by_fortran(first);
+  if (is_ignored) return nullptr;
   return first + static_cast<std::size_t>(i) * interface_.status_bytes;
 }
 
@@ -290,9 +290,9 @@ void Messages::collective(Handles::Key comm, Part part, int root) {
 }
 
 /// Its communicator may be freed before it is waited for, so the group is asked for now.
-void Messages::start_collective(Handles::Key comm, Part part, int root, const void* request, bool is_persistent) {
+void Messages::start_collective(Handles::Key comm, Part part, int root, Requests request, bool is_persistent) {
   const Partner partner = partner_in(comm, part, root);
-  const std::uint64_t handle = handle_at(request, 0, comm.is_fortran());
+  const std::uint64_t handle = handle_at(request, 0);
   if (!is_persistent && partner.side != Side::kFrom) learner_.post();
   if (!is_persistent && partner.side == Side::kNobody) return forget(handle);
   RequestTable::Request& made = put(handle);

@@ -41,6 +41,12 @@ struct Peer {
   int world_rank = kUnknownRank;  ///< In MPI_COMM_WORLD.
 };
 
+/// Handles of requests as a call got them, one or the first of an array, in the language of the program.
+struct Requests {
+  const void* at = nullptr;
+  Language language = Language::kC;
+};
+
 class Messages {
  public:
   void begin(const void* caller, const BinaryInterface& interface, wire::Rank rank, wire::Rank world_size);
@@ -52,17 +58,17 @@ class Messages {
   }
   /// `status`: as the call got it, to find out who has sent what could come from anybody; 0 where there is none.
   void receive(const Peer& from, std::int64_t bytes, Word status);
-  void start_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
-  void start_receive(const Peer& from, std::int64_t bytes, const void* request);
-  [[gnu::cold]] void make_send(SendMode mode, Partner to, std::int64_t bytes, const void* request, bool is_fortran);
+  void start_send(SendMode mode, Partner to, std::int64_t bytes, Requests request);
+  void start_receive(const Peer& from, std::int64_t bytes, Requests request);
+  [[gnu::cold]] void make_send(SendMode mode, Partner to, std::int64_t bytes, Requests request);
   /// Of which is known what it sends, and not when it is over.
-  [[gnu::cold]] void make_partitioned_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
-  void make_receive(const Peer& from, const void* request);
+  [[gnu::cold]] void make_partitioned_send(Partner to, std::int64_t bytes, Requests request);
+  void make_receive(const Peer& from, Requests request);
   /// A request of which nobody knows whom it waits for.
-  void start_unknown(const void* request, bool is_fortran, bool is_persistent);
+  void start_unknown(Requests request, bool is_persistent);
   /// Persistent ones. What they send is counted in `sums` by its receiver.
-  void start(const void* requests, int count, bool is_fortran, CallSums& sums);
-  void cancel(const void* request, bool is_fortran);
+  void start(Requests requests, int count, CallSums& sums);
+  void cancel(Requests request);
   void collective(Handles::Key comm, Part part, int root);
   /// Of neighbours, to each of which so much goes; below 0: not known.
   static Part part_of_neighbours(std::int64_t bytes) {
@@ -70,7 +76,7 @@ class Messages {
     return is_eager ? Part::kFromNeighbours : Part::kFromNeighboursPerhaps;
   }
   /// One that is waited for later: nonblocking, or persistent.
-  void start_collective(Handles::Key comm, Part part, int root, const void* request, bool is_persistent);
+  void start_collective(Handles::Key comm, Part part, int root, Requests request, bool is_persistent);
   /// One-sided: this rank's memory is open to a group, or it begins to access that of one.
   void open_window(Handles::Key window, Handles::Key origins);
   void start_access(Handles::Key window, Handles::Key targets);
@@ -90,11 +96,10 @@ class Messages {
   }
 
   /// Before a call that may complete some of these; null: that is the library's to refuse.
-  void save(const void* requests, int count, bool is_fortran) {
-    requests_at_ = requests;
-    are_fortran_ = is_fortran;
-    saved_ = count < 0 || requests == nullptr ? 0 : count > kMostSaved ? kMostSaved : count;
-    for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i, is_fortran);
+  void save(Requests requests, int count) {
+    saved_of_ = requests;
+    saved_ = count < 0 || requests.at == nullptr ? 0 : count > kMostSaved ? kMostSaved : count;
+    for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i);
   }
   /// Some of them are over that had not been, as it seems before they are told by complete().
   bool has_completed_any();
@@ -106,7 +111,7 @@ class Messages {
     if (may_be_blind_ || i >= saved_ || others_start_.load(std::memory_order_relaxed)) complete_unknown(i);
   }
   /// In an array of statuses, or of one; null where the program wants none.
-  const void* status_at(Word statuses, int i, bool is_fortran) const;
+  const void* status_at(Word statuses, int i, Language language) const;
 
   /// A step begins.
   void step(wire::Step number);
@@ -116,13 +121,15 @@ class Messages {
  private:
   static constexpr int kMostSaved = 4096;  ///< Requests of one call.
 
+  /// As handles of that language are; else they are words.
+  bool are_numbers(Language language) const { return language == Language::kFortran || interface_.has_numbers; }
   /// Never 0. Numbers of one language and addresses of the other don't meet.
-  std::uint64_t handle_at(const void* requests, int i, bool is_fortran) const {
-    if (is_fortran || interface_.has_numbers) return std::uint64_t{static_cast<const std::uint32_t*>(requests)[i]} + 1;
-    return static_cast<const std::uint64_t*>(requests)[i] + 1;
+  std::uint64_t handle_at(Requests requests, int i) const {
+    if (are_numbers(requests.language)) return std::uint64_t{static_cast<const std::uint32_t*>(requests.at)[i]} + 1;
+    return static_cast<const std::uint64_t*>(requests.at)[i] + 1;
   }
-  const void* handle_behind(const void* requests, int i, bool is_fortran) const;
-  Word handle_in_c(const void* request, bool is_fortran) const;
+  Requests behind(Requests requests, int i) const;
+  Word handle_in_c(Requests request) const;
   Partner sender(const Peer& from) const;
   Partner source_in(const void* status, Peer peer) const;
   Partner source_of(const RequestTable::Request& request, const void* status) const;
@@ -130,11 +137,10 @@ class Messages {
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);
   RequestTable::Request& put(std::uint64_t handle);
-  [[gnu::cold]] RequestTable::Request& put_send(Partner to, std::int64_t bytes, const void* request, bool is_fortran);
+  [[gnu::cold]] RequestTable::Request& put_send(Partner to, std::int64_t bytes, Requests request);
   void forget(std::uint64_t handle);
   static void receive_into(RequestTable::Request& request, const Peer& from, Partner partner);
-  void look_at_send(wire::Rank to, std::int64_t bytes, const void* request, bool is_fortran,
-                    bool is_persistent = false);
+  void look_at_send(wire::Rank to, std::int64_t bytes, Requests request, bool is_persistent = false);
   void complete(RequestTable::Request& request, const void* status);
   void complete_unknown(int i);
   static std::uint64_t key_of(Handles::Key comm, Part part);
@@ -147,9 +153,8 @@ class Messages {
 
   BinaryInterface interface_;
   wire::Rank rank_ = 0, world_size_ = 0;
-  wire::Step step_ = 0;                ///< That goes on.
-  const void* requests_at_ = nullptr;  ///< Of the latest save, and so on.
-  bool are_fortran_ = false;
+  wire::Step step_ = 0;  ///< That goes on.
+  Requests saved_of_;    ///< Of the latest save().
   int saved_ = 0;
   bool sends_have_waited_ = false;
   bool may_be_blind_ = false;  ///< Some requests found no room.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "probe/mpi/language.h"
 #include "probe/mpi/partner.h"
 
 namespace idlewave::mpi {
@@ -29,8 +30,8 @@ class RequestTable {
       std::uint32_t freed_communicators = 0;  ///< kAnySource: so many had been freed when it was made.
       wire::Rank receiver;                    ///< Of what it sends, in MPI_COMM_WORLD; below 0: somebody else.
     };
-    bool comm_is_fortran = false;
-    bool is_persistent = false;  ///< Stays, to be started again.
+    Language language = Language::kC;  ///< kAnySource: of the communicator.
+    bool is_persistent = false;        ///< Stays, to be started again.
     Sends sends = Sends::kNothing;
     bool is_idle = false;  ///< Persistent, and not started.
 
@@ -42,7 +43,8 @@ class RequestTable {
       partner.rank = 0;
       partner.side = Side::kUnknown;
       sends = Sends::kNothing;
-      comm_is_fortran = is_persistent = is_idle = false;
+      language = Language::kC;
+      is_persistent = is_idle = false;
     }
   };
 

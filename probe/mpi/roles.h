@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "probe/mpi/calls.h"
+#include "probe/mpi/language.h"
 
 namespace idlewave::mpi {
 
@@ -93,7 +94,10 @@ constexpr MessagePlaces received_by(Call call) {
 /// Who calls: words are values in C, and addresses of values in Fortran.
 enum class Form : std::uint8_t { kC, kCLarge, kFortran, kFortranLarge };
 
-constexpr bool is_fortran(Form form) { return form == Form::kFortran || form == Form::kFortranLarge; }
+constexpr Language language_of(Form form) {
+  return form == Form::kFortran || form == Form::kFortranLarge ? Language::kFortran : Language::kC;
+}
+constexpr bool is_fortran(Form form) { return language_of(form) == Language::kFortran; }
 constexpr bool has_large_counts(Form form) { return form == Form::kCLarge || form == Form::kFortranLarge; }
 
 /// A rank, a tag, the length of an array: an int in all forms. The upper half of a register that holds an int may be

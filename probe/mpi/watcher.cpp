@@ -390,18 +390,18 @@ void end() {
 
 bool is_without_mpi(const void* caller) { return open_sessions.is_empty() && !is_initialized(caller); }
 
-void begin_mpi_session(const void* handle, bool is_fortran, const void* caller) {
+void begin_mpi_session(const void* handle, Language language, const void* caller) {
   if (!may_report()) return;
-  const Word session = session_in_c(handle, is_fortran, caller);
+  const Word session = session_in_c(handle, language, caller);
   if (session != 0) open_sessions.add(session);
   if (!was_begun.exchange(true)) return report_if_known(look_at_session(session, caller), caller);
   go_on();
 }
 
-EndOfMpiSession::EndOfMpiSession(const void* handle, bool is_fortran, const void* caller) : handle_(handle) {
+EndOfMpiSession::EndOfMpiSession(const void* handle, Language language, const void* caller) : handle_(handle) {
   if (handle == nullptr || open_sessions.is_empty()) return;
   memcpy(&before_, handle, sizeof before_);
-  const Word session = session_in_c(handle, is_fortran, caller);
+  const Word session = session_in_c(handle, language, caller);
   if (session == 0 || !open_sessions.remove(session)) return;
   session_ = session;
   handles.forget();

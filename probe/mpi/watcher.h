@@ -122,12 +122,12 @@ class CallOfThread {
 /// The program has neither begun MPI nor an MPI session.
 [[gnu::cold]] bool is_without_mpi(const void* caller);
 /// MPI_Session_init has returned to `caller`, and left the handle there. As begin(), where nothing has begun.
-[[gnu::cold]] void begin_mpi_session(const void* handle, bool is_fortran, const void* caller);
+[[gnu::cold]] void begin_mpi_session(const void* handle, Language language, const void* caller);
 /// While MPI_Session_finalize of the handle that stands there goes on. With the last one the rank has nothing more to show,
 /// unless MPI_Init was called as well; another one may follow.
 class EndOfMpiSession {
  public:
-  [[gnu::cold]] EndOfMpiSession(const void* handle, bool is_fortran, const void* caller);
+  [[gnu::cold]] EndOfMpiSession(const void* handle, Language language, const void* caller);
   [[gnu::cold]] ~EndOfMpiSession();
   EndOfMpiSession(const EndOfMpiSession&) = delete;
   EndOfMpiSession& operator=(const EndOfMpiSession&) = delete;

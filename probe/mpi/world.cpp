@@ -124,10 +124,10 @@ World look_at_session(Word session, const void* caller) {
   return knows ? world : kSilent;
 }
 
-Word session_in_c(const void* handle, bool is_fortran, const void* caller) {
+Word session_in_c(const void* handle, Language language, const void* caller) {
   const auto interface = interface_of(caller);
   if (!interface) return 0;
-  if (!is_fortran && !interface->has_numbers) return *static_cast<const Word*>(handle);
+  if (language == Language::kC && !interface->has_numbers) return *static_cast<const Word*>(handle);
   const int number = *static_cast<const int*>(handle);
   if (interface->has_numbers) return static_cast<std::uint32_t>(number);
   const auto in_c = find_either<Word(int)>("PMPI_Session_f2c", "PMPI_Session_fromint", caller);

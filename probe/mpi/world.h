@@ -2,6 +2,7 @@
 // What the program's MPI says of the process that has called MPI_Init or MPI_Session_init.
 
 #include "probe/mpi/binary_interface.h"
+#include "probe/mpi/language.h"
 
 namespace idlewave::mpi {
 
@@ -21,7 +22,7 @@ struct World {
 [[gnu::cold]] World look_at_session(Word session, const void* caller);
 
 /// The handle in C of a session that stands there as its language has it; 0: there is none.
-[[gnu::cold]] Word session_in_c(const void* handle, bool is_fortran, const void* caller);
+[[gnu::cold]] Word session_in_c(const void* handle, Language language, const void* caller);
 
 /// True between MPI_Init and MPI_Finalize.
 [[gnu::cold]] bool is_initialized(const void* caller);

@@ -216,7 +216,7 @@ struct Shown<Word(Words...)> {
     const Word result = call_with(next_of(wrapped, caller), all, std::index_sequence_for<Words...>());
     constexpr int session = place_of(call, "session");
     if (!may_handler_have_run_since(handlers_before) && has_succeeded<call, form>(result, all))
-      begin_mpi_session(reinterpret_cast<const void*>(all[session]), is_fortran(form), caller);
+      begin_mpi_session(reinterpret_cast<const void*>(all[session]), language_of(form), caller);
     return result;
   }
 };
@@ -256,7 +256,7 @@ using namespace idlewave::mpi;
   EXPORT(function, types, return Shown<Function>::begin_session<call, form>(__VA_ARGS__, wrapped, CALLER);)
 #define WRAP_SESSIONEND(function, call, form, types, ...)                                            \
   EXPORT(function, types, {                                                                          \
-    const EndOfMpiSession end(reinterpret_cast<const void*>(a0), is_fortran(form), CALLER);          \
+    const EndOfMpiSession end(reinterpret_cast<const void*>(a0), language_of(form), CALLER);         \
     return Shown<Function>::pass_on<IDLEWAVE_WAIT, call, form>(__VA_ARGS__, wrapped, CALLER, FRAME); \
   })
 #define WRAP_PREPARE(function, call, form, types, ...) \
