@@ -31,6 +31,7 @@ class OfEachMpi(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix=f"{self.PROGRAM}-")))
         self.mpis = [mpi for mpi in LAUNCHERS if self.program(mpi).exists()]
+        self.assertTrue(self.mpis, f"no {self.PROGRAM} of any MPI in {BIN}")
 
     def program(self, mpi):
         return BIN / f"{self.PROGRAM}-{mpi}"
