@@ -1,4 +1,6 @@
-// What nodes announce, and whom their ranks say that they wait for: the part of Timeline that takes rosters.
+// What nodes announce, and whom their ranks say that they wait for: the part of Timeline that takes rosters, and tells who is there.
+
+#include <string.h>
 
 #include <algorithm>
 #include <bit>
@@ -61,7 +63,41 @@ bool phases_consistent(const wire::Roster& roster) {
   });
 }
 
+bool stands_before(const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) < 0; }
+
 }  // namespace
+
+std::vector<Timeline::NodeStatus> Timeline::nodes() const {
+  std::vector<NodeStatus> all;
+  for (const auto& [name, node] : nodes_) all.push_back(status_of(name, node));
+  std::ranges::sort(all, [](const NodeStatus& a, const NodeStatus& b) { return stands_before(a.name, b.name); });
+  return all;
+}
+
+std::vector<int> Timeline::domains_by_rank() const {
+  std::vector<int> order(domains_.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto first_rank = [this](int domain) {
+    const std::vector<Rank>& ranks = domains_[std::size_t(domain)].ranks;
+    return ranks.empty() ? world_size_ : ranks.front();
+  };
+  std::ranges::stable_sort(order, {}, first_rank);
+  return order;
+}
+
+Timeline::NodeStatus Timeline::status_of(const std::string& name, const Node& node) const {
+  const NodeClock& clock = node.clock;
+  NodeStatus status{
+      .name = name, .ranks = node.ranks.size(), .ended = node.ended, .told = clock.told, .simulated = node.simulated};
+  const Nanoseconds at = clock.told ? clock.up_to + clock.base : Nanoseconds{};
+  if (clock.told) status.told_until = clock.session_time(clock.up_to);
+  status.clock_offset = node.curve.offset_at(at);
+  status.clock_error = node.curve.error;
+  constexpr Nanoseconds kWhile = std::chrono::seconds(1);
+  status.clock_drift =
+      double((status.clock_offset - node.curve.offset_at(at - kWhile)).count()) / double(kWhile.count());
+  return status;
+}
 
 bool Timeline::apply_roster(const std::string& name, const wire::Roster& roster) {
   if (!consistent(name, roster) || !has_room_for(name, roster)) return false;

@@ -179,26 +179,6 @@ bool Timeline::ended() const {
          std::all_of(nodes_.begin(), nodes_.end(), [](const auto& entry) { return entry.second.ended; });
 }
 
-std::vector<Timeline::NodeStatus> Timeline::nodes() const {
-  std::vector<NodeStatus> all;
-  for (const auto& [name, node] : nodes_) all.push_back(status_of(name, node));
-  return all;
-}
-
-Timeline::NodeStatus Timeline::status_of(const std::string& name, const Node& node) const {
-  const NodeClock& clock = node.clock;
-  NodeStatus status{
-      .name = name, .ranks = node.ranks.size(), .ended = node.ended, .told = clock.told, .simulated = node.simulated};
-  const Nanoseconds at = clock.told ? clock.up_to + clock.base : Nanoseconds{};
-  if (clock.told) status.told_until = clock.session_time(clock.up_to);
-  status.clock_offset = node.curve.offset_at(at);
-  status.clock_error = node.curve.error;
-  constexpr Nanoseconds kWhile = std::chrono::seconds(1);
-  status.clock_drift =
-      double((status.clock_offset - node.curve.offset_at(at - kWhile)).count()) / double(kWhile.count());
-  return status;
-}
-
 // --- events ---
 
 void Timeline::append(const std::string& name, wire::LaneId lane, std::span<const wire::Event> events) {

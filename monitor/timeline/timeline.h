@@ -125,11 +125,14 @@ class Timeline {
     std::optional<Nanoseconds> clock_error{};
     double clock_drift = 0;
   };
-  std::vector<NodeStatus> nodes() const;  ///< Those that announced themselves, by name.
+  /// Those that announced themselves, by name; numbers in names by what they count, n9 before n10.
+  std::vector<NodeStatus> nodes() const;
 
   Rank ranks() const { return world_size_; }  ///< world_size announced.
   const Lane* lane(Rank rank) const;          ///< Null for a rank that has not been announced by its node.
   const std::vector<Domain>& domains() const { return domains_; }
+  /// Their indices, by the first of their ranks, as ranks stand on the map: nodes announce domains in any order.
+  std::vector<int> domains_by_rank() const;
   /// "socket 0"; where there are several nodes "n2 socket 0".
   std::string name_of_domain(int domain) const;
   /// Threads of a rank that have told something, beside the one that its lane tells of; they are numbered from 1.

@@ -370,6 +370,22 @@ TEST(Screen, GroupsManySocketsByStateTheLeastActiveFirst) {
   EXPECT_LT(worst, shown.find("socket 1  "));
 }
 
+TEST(Screen, LeavesSocketsThatLookAlikeInTheOrderOfTheirRanks) {
+  SyntheticSession many({.ranks = 400, .length = milliseconds(200)});
+  auto& domains = many.findings.domains;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    domains[i].state = DomainState::kLockstep;
+    domains[i].active_now = 9.99 - 0.001 * double(i);  // all are shown as 10.0
+  }
+  const std::string shown = text({}, many.model(), {160, 48}, kMonochrome);
+  std::size_t before = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto here = shown.find(fmt::format("socket {} ", i), before);
+    ASSERT_NE(here, std::string::npos) << i << '\n' << shown;
+    before = here;
+  }
+}
+
 TEST(Screen, ShowsTheCursorWhereverItIs) {
   State state;
   state.cursor_rank = 17;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <vector>
 
 #include "probe/wire/printable.h"
@@ -25,10 +27,28 @@ std::vector<Timeline::NodeStatus> compared(const Timeline& timeline) {
   return nodes;
 }
 
+/// With as many digits as are known: "-80.9550 s" to 105 us.
+std::string offset_in_words(Nanoseconds offset, Nanoseconds error) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+  const double ns = double(offset.count());
+  const Unit* unit = std::begin(kUnits);
+  while (std::next(unit) != std::end(kUnits) && std::abs(ns) < unit->ns) ++unit;
+  const double known = std::max(double(error.count()), 1.0) / unit->ns;
+  const int digits = std::max(-int(std::floor(std::log10(known))), 0);
+  return fmt::format("{:+.{}f} {}", ns / unit->ns, digits, unit->name);
+}
+
 std::string offset_in_words(const Timeline::NodeStatus& node) {
-  const std::string offset = (node.clock_offset < Nanoseconds{0} ? "" : "+") + format_duration(node.clock_offset);
-  return node.clock_error ? fmt::format("{} ± {}", offset, format_duration(*node.clock_error))
-                          : offset + " by its wall clock";
+  if (!node.clock_error) {
+    const char* const sign = node.clock_offset < Nanoseconds{0} ? "" : "+";
+    return fmt::format("{}{} by its wall clock", sign, format_duration(node.clock_offset));
+  }
+  return fmt::format("{} ± {}", offset_in_words(node.clock_offset, *node.clock_error),
+                     format_duration(*node.clock_error));
 }
 
 }  // namespace

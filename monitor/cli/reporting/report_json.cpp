@@ -100,8 +100,9 @@ json domain_json(const Timeline& timeline, const analysis::domains::DomainActivi
 json domains_json(const Timeline& timeline, Window window, const analysis::domains::DomainStates& states) {
   const Nanoseconds end = analysis::steps::run_end(timeline);
   json list = json::array();
-  for (const auto& activity : analysis::domains::domain_activity(timeline, window, &states))
-    list.push_back(domain_json(timeline, activity, states.changes(activity.domain), end));
+  const auto activities = analysis::domains::domain_activity(timeline, window, &states);
+  for (const int domain : timeline.domains_by_rank())
+    list.push_back(domain_json(timeline, activities[std::size_t(domain)], states.changes(domain), end));
   return list;
 }
 

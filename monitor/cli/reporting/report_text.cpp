@@ -128,18 +128,13 @@ std::string notes_text(const Timeline& timeline, std::span<const analysis::domai
   return text;
 }
 
-/// As their ranks stand: nodes announce their domains in any order.
 std::string domains_text(const Timeline& timeline, Window window, const analysis::domains::DomainStates& states) {
-  std::vector<analysis::domains::DomainActivity> domains =
-      analysis::domains::domain_activity(timeline, window, &states);
-  const auto first_rank = [&](const analysis::domains::DomainActivity& activity) {
-    const std::vector<wire::Rank>& ranks = timeline.domains()[std::size_t(activity.domain)].ranks;
-    return ranks.empty() ? timeline.ranks() : ranks.front();
-  };
-  std::ranges::stable_sort(domains, {}, first_rank);
+  const auto activities = analysis::domains::domain_activity(timeline, window, &states);
+  std::vector<analysis::domains::DomainActivity> by_rank;
+  for (const int domain : timeline.domains_by_rank()) by_rank.push_back(activities[std::size_t(domain)]);
   std::string text;
-  for (const analysis::domains::DomainActivity& activity : domains) text += domain_text(timeline, activity);
-  return text + notes_text(timeline, domains);
+  for (const analysis::domains::DomainActivity& activity : by_rank) text += domain_text(timeline, activity);
+  return text + notes_text(timeline, by_rank);
 }
 
 /// With so many digits that mean something; a large one without an exponent.

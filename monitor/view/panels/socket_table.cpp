@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -120,14 +121,15 @@ std::vector<int> shown_of(const std::vector<int>& order, const SocketLook& look,
   return {first, first + std::min<std::ptrdiff_t>(room, order.end() - first)};
 }
 
-/// Share of a socket's ranks that are active: what sockets are ordered by, the lowest first.
-double active_share(const Socket& socket) {
-  return socket.ranks() == 0 ? 0 : socket.activity.active_now / socket.ranks();
+/// Share of a socket's ranks that are active, in percent: what sockets are ordered by, the lowest first. Not finer: those
+/// that look alike would change places with every look.
+int active_share(const Socket& socket) {
+  return socket.ranks() == 0 ? 0 : static_cast<int>(std::lround(100 * socket.activity.active_now / socket.ranks()));
 }
 
 /// Sockets in one state.
 struct StateGroup {
-  std::vector<int> sockets;  ///< Indices of domains, the least active first.
+  std::vector<int> sockets;  ///< Indices of domains, the least active first, and those alike by their ranks.
   double active = 0;
   int ranks = 0;
 };
@@ -135,7 +137,7 @@ struct StateGroup {
 /// The one with the smallest share of active ranks first.
 std::vector<StateGroup> groups_by_state(const Model& model) {
   std::map<DomainState, StateGroup> groups;
-  for (int i = 0; i < sockets_of(model); ++i) {
+  for (const int i : model.timeline.domains_by_rank()) {
     const Socket each = socket(model, i);
     StateGroup& group = groups[each.activity.state];
     group.sockets.push_back(i);
@@ -189,7 +191,7 @@ void draw_socket_table(paint::Canvas& canvas, const layout::Box& box, const Sock
     canvas.text(box.x, y++, active_in_words(model, box.width), Ink::kStrong, Ink::kDefault, true);
   const int room = box.y + box.height - y;
   if (sockets > room && room >= kLinesToGroup) return draw_groups(canvas, {box.x, y, box.width, room}, look, model);
-  const std::vector<int> shown = shown_of(sockets_by_rank(model), look, room);
+  const std::vector<int> shown = shown_of(model.timeline.domains_by_rank(), look, room);
   const TableColumns table = table_columns(model, shown, box.width);
   for (const int i : shown) draw_line(canvas, box.x, y++, table, socket(model, i), i == look.cursor);
 }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
-#include <numeric>
 
 #include "monitor/analysis/plural.h"
 #include "monitor/view/paint/figures.h"
@@ -43,22 +41,11 @@ Socket socket(const Model& model, int index) {
 
 int sockets_of(const Model& model) { return static_cast<int>(model.timeline.domains().size()); }
 
-std::vector<int> sockets_by_rank(const Model& model) {
-  std::vector<int> order(static_cast<std::size_t>(sockets_of(model)));
-  std::iota(order.begin(), order.end(), 0);
-  const auto first_rank = [&](int i) {
-    const auto& ranks = model.timeline.domains()[static_cast<std::size_t>(i)].ranks;
-    return ranks.empty() ? std::numeric_limits<Rank>::max() : ranks.front();
-  };
-  std::ranges::stable_sort(order, {}, first_rank);
-  return order;
-}
-
 std::string active_in_words(const Model& model, int columns) {
   const auto& domains = model.timeline.domains();
   std::string each;
   double sum = 0;
-  for (const int i : sockets_by_rank(model)) {
+  for (const int i : model.timeline.domains_by_rank()) {
     const double active = socket(model, i).activity.active_now;
     sum += active;
     if (domains.size() <= 32) each += " " + paint::to_active(active);

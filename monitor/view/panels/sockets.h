@@ -32,8 +32,6 @@ struct Socket {
 
 Socket socket(const Model& model, int index);
 int sockets_of(const Model& model);
-/// All, as their ranks stand on the map: nodes announce their domains in any order.
-std::vector<int> sockets_by_rank(const Model& model);
 
 /// The active processes of all domains in at most `columns` columns; figures whole or not at all. Empty if not even the
 /// shortest fits.

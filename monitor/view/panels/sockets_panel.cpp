@@ -131,7 +131,7 @@ int draw_sockets(paint::Canvas& canvas, const layout::Box& box, SocketForm form,
   const SocketLines lines = lines_in(form, model, box.width);
   const int each = lines_per_socket(form, model, box.width);
   int used = 0;
-  for (const int i : sockets_by_rank(model)) {
+  for (const int i : model.timeline.domains_by_rank()) {
     draw_socket(canvas, {box.x, box.y + used, box.width, each}, socket(model, i), lines, i == here);
     used += each;
   }
