@@ -254,6 +254,25 @@ TEST(Report, SaysOfARankAloneThatItWaitsForNobody) {
               testing::HasSubstr("\nranks wait for nobody, as they say themselves"));
 }
 
+TEST(Report, SaysThatRanksWaitForAllInSomeSteps) {
+  RingModel model;
+  model.run();
+  wire::Roster roster = model.roster();
+  roster.patterns = {{.rendezvous = false, .collective = true, .from = {}, .to = {}},
+                     {.rendezvous = false, .collective = false, .from = {-1, 1}, .to = {}}};
+  for (wire::RankInfo& info : roster.ranks) info.cycle = 1;
+  const auto told = [&](wire::WaitCycle cycle) {
+    roster.cycles = {std::move(cycle)};
+    timeline::Timeline timeline;
+    model.fill(timeline);
+    EXPECT_TRUE(timeline.apply_roster("n1", roster));
+    return reporting::report_text(timeline, {});
+  };
+  EXPECT_THAT(told({{{0}, {}}}), testing::HasSubstr("\nranks wait for all others in some of their steps, as they"));
+  EXPECT_THAT(told({{{0}, {1}, {1}}}), testing::HasSubstr("-1, +1, round the ring, in some steps for all others, as"));
+  EXPECT_THAT(told({{{0}}}), testing::HasSubstr("\nranks wait for all others, as"));
+}
+
 /// 4 ms of work, 3 ms outside any phase, 2 ms of waiting.
 TEST(Report, NamesAllThatAStepIsMadeOf) {
   using wire::EventKind, wire::Phase;

@@ -126,6 +126,12 @@ bool RankPartners::is_collective(const Part& part) const {
   return double(std::ranges::count_if(part.kind_of, is_collective)) > kCollective * double(part.kind_of.size());
 }
 
+bool RankPartners::has_collective_steps() const {
+  return std::ranges::any_of(parts_, [&](const Part& part) {
+    return std::ranges::any_of(part.kind_of, [&](std::uint32_t kind) { return kinds_[kind].collective; });
+  });
+}
+
 bool RankPartners::are_collective() const {
   return std::ranges::all_of(parts_, [&](const Part& part) { return is_collective(part); });
 }

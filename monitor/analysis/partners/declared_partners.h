@@ -72,6 +72,7 @@ class RankPartners {
   const std::vector<wire::Rank>& offsets_in(wire::Step step) const { return part_of(step).offsets; }
   /// Somebody waits across the ends.
   bool is_ring() const { return ring_; }
+  bool has_collective_steps() const;
   /// Nearly all steps are collective: of the run, and of the part of it that a step belongs to.
   bool are_collective() const;
   bool are_collective_around(wire::Step step) const { return is_collective(part_of(step)); }

@@ -116,6 +116,15 @@ std::string parts_text(const analysis::partners::Partners& partners) {
   return parts > 1 ? fmt::format(", in one or another of {} parts of the run", parts) : "";
 }
 
+std::string whom_text(const analysis::partners::Partners& partners, Rank ranks) {
+  if (partners.collective && ranks > 1) return "all others";
+  const bool for_all_in_some = ranks > 1 && partners.of_ranks && partners.of_ranks->has_collective_steps();
+  if (partners.offsets.empty()) return for_all_in_some ? "all others in some of their steps" : "nobody";
+  return fmt::format("the ranks at a distance of {}{}{}{}", fmt::join(shown_offsets(partners), ", "),
+                     partners.ring ? ", round the ring" : "", parts_text(partners),
+                     for_all_in_some ? ", in some steps for all others" : "");
+}
+
 std::string time_text(double nanoseconds) {
   return format_duration(Nanoseconds(std::int64_t(std::min(nanoseconds, 9e18))));
 }
@@ -191,13 +200,7 @@ std::string partners_text(const analysis::partners::Partners& partners, Rank ran
                                      "history: left out\n"
                                    : "";
   if (!partners.are_known()) return left_out;
-  const std::string whom =
-      partners.collective && ranks > 1 ? "all others"
-      : partners.offsets.empty()
-          ? "nobody"
-          : fmt::format("the ranks at a distance of {}{}{}", fmt::join(shown_offsets(partners), ", "),
-                        partners.ring ? ", round the ring" : "", parts_text(partners));
-  return left_out + fmt::format("ranks wait for {}, {}\n", whom, source_text(partners));
+  return left_out + fmt::format("ranks wait for {}, {}\n", whom_text(partners, ranks), source_text(partners));
 }
 
 json causes_json(const Timeline& timeline, const analysis::causes::CauseGround& ground) {
