@@ -138,6 +138,37 @@ TEST(Causes, AreUnknownWhereAPartnerWorksBetweenTwoWaits) {
   EXPECT_GE(causes.ranks[8].transfer, 29 * ms(4));
 }
 
+/// In a loop over requests, with a little between one and the next, and one that is there already before the last of the work.
+TEST(Causes, OfWaitsWithNextToNoWorkBetweenThemAreMessages) {
+  constexpr Nanoseconds kThere{3'000}, kApart{300'000};
+  ExactProgram program = ring_of(12, 30);
+  program.communication.time = ms(4);
+  const Table table = table_of(program, simulate(program));
+  EventsOfRanks events = events_of(table);
+  std::vector<wire::Event> parted;
+  const auto tell = [&](Nanoseconds at, Phase phase) { parted.push_back({at, 0, EventKind::kSwitch, phase}); };
+  for (const wire::Event& event : events[4]) {
+    const bool waits = event.kind == EventKind::kSwitch && event.phase == Phase::kWait;
+    if (waits) {
+      tell(event.time - ms(5), Phase::kWait);
+      tell(event.time - ms(5) + kThere, Phase::kCompute);
+    }
+    parted.push_back(event);
+    for (int i = 1; waits && i <= 10; ++i) {
+      tell(event.time + i * kApart, Phase::kCompute);
+      tell(event.time + i * kApart + kApart / 3, Phase::kWait);
+    }
+  }
+  events[4] = parted;
+  const timeline::Timeline timeline = timeline_of(table, events);
+  const causes::Causes causes = causes::find_causes(timeline, kWholeRun, ground_of(timeline, {{-1, 1}, true}));
+  test::expect_conserved(timeline, causes);
+  for (const Rank rank : {3, 4, 5}) {
+    EXPECT_EQ(causes.ranks[std::size_t(rank)].unknown, ms(0)) << rank;
+    EXPECT_GE(causes.ranks[std::size_t(rank)].transfer, 28 * ms(3)) << rank;
+  }
+}
+
 /// Messages are sent, and receives posted, before the work: a step ends when that is done and the neighbours have begun
 /// theirs.
 Table overlapped(Rank ranks, int steps, Rank held, int in_step, Nanoseconds delay) {

@@ -310,13 +310,16 @@ bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last, bool is_
 }
 
 /// What it does behind its first wait of the step is not in its post: others may wait for that, and it may do that while
-/// they wait. Where the events are not kept that can't be seen.
+/// they wait. Where the events are not kept that can't be seen. What is one wait, and none, is as where steps are parted.
 bool CauseTally::works_between_waits(Rank rank) const {
   const steps::StepCourse& course = row(0).ranks[std::size_t(rank)].course;
   const Lane& lane = *timeline_.lane(rank);
   if (course.post < lane.events_from()) return false;
   const auto time_in = [&](timeline::Category category) { return lane.time_in(category, course.post, course.end); };
-  return time_in(timeline::Category::kCompute) + time_in(timeline::Category::kDelay) > tolerance_;
+  if (time_in(timeline::Category::kCompute) + time_in(timeline::Category::kDelay) <= tolerance_) return false;
+  const auto waits = steps::waits_in(lane, course, tolerance_);
+  const auto is_long = [](const steps::CourseWait& wait) { return wait.end - wait.begin > steps::kShortWait; };
+  return !waits || std::ranges::count_if(*waits, is_long) > 1;
 }
 
 /// What is left of a wait when all whom it was for have posted.
