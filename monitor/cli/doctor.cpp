@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <langinfo.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "monitor/host/names.h"
 #include "monitor/host/programs.h"
 #include "monitor/link/link.h"
+#include "monitor/term/charset.h"
 #include "monitor/term/terminfo.h"
 #include "probe/sampler/rapl.h"
 #include "probe/sampler/resctrl.h"
@@ -43,7 +43,7 @@ Finding check_terminal() {
     return {Health::kLimited, "terminal",
             terminal.error().message + ": the screen is printed as text; try TERM=xterm-256color"};
   if (!terminal->note.empty()) return {Health::kLimited, "terminal", terminal->note};
-  if (std::getenv("NO_COLOR"))
+  if (term::forbids_colours())
     return {Health::kLimited, "terminal",
             fmt::format("{}, NO_COLOR is set: glyphs instead of colours", terminal->name)};
   if (terminal->colours < 256) {
@@ -57,7 +57,7 @@ Finding check_terminal() {
 }
 
 Finding check_characters() {
-  if (std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0) return {Health::kGood, "characters", "UTF-8"};
+  if (term::locale_speaks_unicode()) return {Health::kGood, "characters", "UTF-8"};
   return {Health::kLimited, "characters", "not UTF-8, so the screen is ASCII: set LC_ALL=C.UTF-8"};
 }
 

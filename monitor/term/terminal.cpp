@@ -29,8 +29,7 @@ constexpr auto kEscapeAlone = 25ms;  ///< A terminal sends the rest of a sequenc
 constexpr auto kLastWords = 1000ms;  ///< For a terminal that is slow to take the sequence that leaves it.
 
 ColourDepth depth_of(const TerminalInfo& terminal) {
-  const char* no_color = std::getenv("NO_COLOR");  // no-color.org: set and not empty
-  if (no_color != nullptr && *no_color != '\0') return ColourDepth::kNone;
+  if (forbids_colours()) return ColourDepth::kNone;
   if (terminal.colours >= 256) return ColourDepth::kIndexed256;
   return terminal.colours >= 8 ? ColourDepth::kEight : ColourDepth::kNone;
 }

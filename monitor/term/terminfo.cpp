@@ -118,6 +118,11 @@ wire::Result<TerminalInfo> read_terminfo(const char* name) {
   return info;
 }
 
+bool forbids_colours() {
+  const char* const wish = std::getenv("NO_COLOR");
+  return wish != nullptr && *wish != '\0';
+}
+
 std::string leave_sequence() {
   const wire::Result<TerminalInfo> info = read_terminfo(std::getenv("TERM"));
   return info ? info->leave : "";

@@ -25,6 +25,9 @@ struct TerminalInfo {
 /// of a terminal that can't place its cursor, or there is none.
 wire::Result<TerminalInfo> read_terminfo(const char* name);
 
+/// The user wants none: NO_COLOR is set and not empty (no-color.org).
+bool forbids_colours();
+
 /// What puts the terminal named by TERM back to work for a shell, whatever state it was left in; empty where there is
 /// nothing to say it in. For the guard, which outlives whoever entered.
 std::string leave_sequence();

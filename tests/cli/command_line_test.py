@@ -24,11 +24,11 @@ def call(*arguments, **options):
     return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **options)
 
 
-def on_terminal(columns, *arguments):
+def on_terminal(columns, *arguments, **options):
     """What it prints on a terminal of so many columns."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    program = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=theirs)
+    program = subprocess.Popen([PROGRAM, *arguments], stdin=theirs, stdout=theirs, **options)
     os.close(theirs)
     told = b""
     with contextlib.suppress(OSError):  # of a terminal that nobody is at any more
@@ -450,6 +450,15 @@ class CommandLine(unittest.TestCase):
         done = call("doctor")
         for word in ("terminal", "MPI", "LIKWID", "shared memory", "ports"):
             self.assertIn(word, done.stdout)
+
+    def test_doctor_says_of_colours_what_the_screen_does(self):
+        for wish, says in (("1", "NO_COLOR is set: glyphs instead of colours"), ("", "256 colours")):
+            told = on_terminal(100, "doctor", env={**os.environ, "TERM": "xterm-256color", "NO_COLOR": wish})
+            self.assertRegex(told, f"terminal +xterm-256color, {says}")
+
+    def test_doctor_says_of_characters_what_the_screen_does(self):
+        for wish, says in (("C", "not UTF-8, so the screen is ASCII"), ("xx_XX.UTF-8", "UTF-8")):  # a language that is not installed
+            self.assertRegex(call("doctor", env={**os.environ, "LC_ALL": wish}).stdout, f"characters +{says}")
 
 
 if __name__ == "__main__":
