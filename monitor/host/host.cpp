@@ -132,7 +132,6 @@ class Host {
  private:
   Nanoseconds now() const { return Clock::now() - began_; }
   int refuse(int code, const std::string& why);
-  wire::Status open_recording();
   wire::Status record_to(const std::string& path);
   void obey_recordings();
   wire::Result<std::unique_ptr<outlet::Outlet>> open_view(const std::string& listen, const std::string& key);
@@ -203,11 +202,10 @@ Host::Host(const HostOptions& options, process::Channel& starter, Session sessio
 }
 
 int Host::refuse(int code, const std::string& why) {
+  link_.discard();  // Of what has not begun; its name is free for the next try.
   starter_.say(fmt::format("{}{} {}", message::kRefused, code, why));
   return code;
 }
-
-wire::Status Host::open_recording() { return options_.record.empty() ? wire::ok() : record_to(options_.record); }
 
 wire::Status Host::record_to(const std::string& path) {
   std::error_code nowhere;  // The folder that we were started in may be gone.
@@ -264,7 +262,8 @@ wire::Result<Streams> Host::open_streams() {
 }
 
 int Host::start() {
-  if (const auto recording = open_recording(); !recording) return refuse(2, recording.error().message);
+  if (const auto recording = options_.record.empty() ? wire::ok() : record_to(options_.record); !recording)
+    return refuse(2, recording.error().message);
   if (const auto view = open_views(); !view) return refuse(kOwnFailure, view.error().message);
   std::vector<std::string> of_agent;
   const std::vector<std::string> agent = session_.agent_command(options_.allow_inject, of_agent);

@@ -142,6 +142,8 @@ class Recorder : public Link {
   /// understood alone.
   wire::Status start(const std::string& path, const wire::FrameLogHeader& header, Nanoseconds now);
   wire::Status stop();
+  /// Ends a recording that goes on, and removes its file.
+  void discard();
   bool recording() const;
   const std::string& path() const;
   std::uint64_t bytes_written() const;

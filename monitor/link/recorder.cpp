@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <map>
 #include <utility>
 
@@ -124,6 +125,12 @@ wire::Status Recorder::stop() {
   impl_->bytes_written = impl_->writer->bytes_written();
   impl_->writer.reset();
   return closed;
+}
+
+void Recorder::discard() {
+  if (!recording()) return;
+  impl_->writer.reset();
+  std::remove(impl_->path.c_str());
 }
 
 bool Recorder::recording() const { return impl_->writer != nullptr; }

@@ -65,6 +65,14 @@ class Results(RunCase):
         self.assertEqual(self.run_it("--", "no-such-program")[0], 127)
         self.assertEqual(self.run_it("--", "/etc/passwd")[0], 126)
 
+    def test_of_a_program_that_cannot_be_started_no_recording_is_left(self):
+        recording = self.path / "tried.iw"
+        self.assertEqual(self.run_it("--record", recording, "--", "no-such-program")[0], 127)
+        self.assertFalse(recording.exists())
+        recording.write_bytes(b"precious")
+        self.assertEqual(self.run_it("--record", recording, "--", "no-such-program")[0], 2)
+        self.assertEqual(recording.read_bytes(), b"precious")
+
     def test_of_a_program_that_reported_nothing_is_said_what_is_known_and_of_one_that_failed_nothing_is_guessed(self):
         for script, words in (("exit 3", b"sh ended with code 3; it reported nothing"),
                               ("kill -9 $$", b"sh ended with code 137, as by signal 9; it reported nothing"),
