@@ -230,7 +230,10 @@ void add_attach(CommandLine& app, AttachOptions& o, Parsed& parsed) {
   add_watch_options(verb, o);
   add_report_options(verb, o);
   add_size(verb, o);
-  verb.footer(kWhereItIsFound);
+  verb.footer(fmt::format(
+      "{}\n\nExit code with --headless: 0; 1 if the session is lost, or has ended and something of it is missing "
+      "since it was joined.",
+      kWhereItIsFound));
   verb.then([&] {
     require_no_screen(o);
     parsed = [&o] { return attach(o); };
@@ -352,6 +355,8 @@ void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& 
            read_order_of_noise, [&words](wire::NoiseOrder noise) { words.noise = std::move(noise); });
   verb.add_flag("--clear", words.clear,
                 "End noise and delays, and let go of ranks that are held now; all ranks unless --ranks is given");
+  verb.footer(
+      "Exit code: 0 if the order was accepted; 1 if it was refused, or not answered within 5 s; 2 for a wrong call.");
   verb.then([&] {
     o.command = command_of(words);
     parsed = [&o] { return inject(o); };
@@ -479,7 +484,9 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
   add_inject(app, inject_options, inject_words, parsed);
   add_file_verbs(app, file_options, parsed);
   add_theory(app, theory_options, parsed);
-  app.verb("doctor").then([&] { parsed = doctor; });
+  CommandLine diagnosis = app.verb("doctor");
+  diagnosis.footer("Exit code: 0; 1 if something is broken.");
+  diagnosis.then([&] { parsed = doctor; });
 
   if (const auto ending = app.parse(words_of(argc, argv))) {
     if (!ending->refused) return print(ending->text), 0;

@@ -26,7 +26,7 @@ void take_kernel(std::vector<StreamKind>& kinds, const std::string& name) {
 }
 
 void add_flags(CommandLine& app, Options& o) {
-  app.add("-o,--output", o.output, "Write the machine file, for --machine of `idlewave sim`, `study` and `demo`")
+  app.add("-o,--output", o.output, "Write the machine file, for --machine of `idlewave run`, `demo`, `sim` and `study`")
       .type_name("FILE");
   app.add_texts(
          "--kernel",
