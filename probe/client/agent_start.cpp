@@ -134,7 +134,9 @@ bool spawn(const Start& start, int messages, pid_t& pid) {
     error = posix_spawnp(&pid, start.path, &files, &attributes, start.arguments, start.environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  if (error != 0) explain(start, "%s can't be started: %s; IDLEWAVE_AGENT can name the program", description_of(error));
+  if (error != 0)
+    explain(start, "%s can't be started: %s; IDLEWAVE_AGENT, which 'idlewave run' sets, names the program",
+            description_of(error));
   return error == 0;
 }
 

@@ -201,7 +201,10 @@ bool Membership::map_header(int memory_fd) {
                        is_possible(slots_, ring_events_, static_cast<std::size_t>(status.st_size));
   if (is_ours && traces_.map(memory_fd, shm::traces_offset(), sizeof(shm::TraceRoom))) return true;
   if (!is_ours)
-    refusal_ = "the agent is of another version of idlewave; IDLEWAVE_AGENT can name one of the ranks' version";
+    refusal_ =
+        "the agent is of another version of idlewave; IDLEWAVE_AGENT can name one of the ranks' version, where it is "
+        "set "
+        "for them behind 'idlewave run', which names its own";
   unmap();
   return false;
 }

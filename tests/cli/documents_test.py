@@ -57,6 +57,14 @@ class Documents(unittest.TestCase):
             self.assertGreater(len(found & written), 50)
         self.assertEqual(written - named, set())
 
+    def test_every_variable_that_is_read_is_named(self):
+        read = set()
+        for folder in ("probe", "monitor", "workloads"):
+            for source in (ROOT / folder).rglob("*.cpp"):
+                read |= set(re.findall(r'"(IDLEWAVE_[A-Z_]+)"', source.read_text()))
+        section = (ROOT / "README.md").read_text().split("\n## Environment\n")[1].split("\n## ")[0]
+        self.assertEqual(read, set(re.findall(r"`(IDLEWAVE_[A-Z_]+)[`=]", section)))
+
     def test_scenarios(self):
         self.assertEqual(self.follow(ROOT / "docs/scenario.md"), 4)
 
