@@ -452,7 +452,7 @@ void control(int level, const void* frame, const void* caller) {
 
 }  // namespace idlewave::mpi
 
-/// What the program's own client asks of us; the only thing of ours that the program can see.
+/// What the program's own client asks of us; beside it the program can see the functions of MPI and of OMPT that we have.
 extern "C" [[gnu::visibility("default")]] void idlewave_stand_back_() {
   idlewave::mpi::stands_back = true;
   if (idlewave::client::is_reporter()) idlewave::mpi::stop();
