@@ -57,6 +57,20 @@ class Documents(unittest.TestCase):
             self.assertGreater(len(found & written), 50)
         self.assertEqual(written - named, set())
 
+    def test_every_key_of_a_workload_is_named(self):
+        pages = {"overlap": ("progress", "contention"), "heat": ("heat",), "hybrid": ("hybrid",), "between-nodes": ("internode",),
+                 "spmv": ("spmv",), "chebfd": ("chebfd",), "scenario": ("ring",), "noise": ("selfish", "collectives")}
+        for page, programs in pages.items():
+            prose = re.sub(r"^```.*?^```", "", (ROOT / f"docs/{page}.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+            named = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]+`", prose))))
+            for program in programs:
+                written = set()
+                for source in (ROOT / "workloads" / program).glob("*.cpp"):
+                    written |= set(re.findall(r'(?:\{|\[)"([a-z_]+)"(?:, (?!\w+::k)|\])', source.read_text()))
+                with self.subTest(program=program):
+                    self.assertGreater(len(written), 5)
+                    self.assertEqual(written - named, set())
+
     def test_every_variable_that_is_read_is_named(self):
         read = set()
         for folder in ("probe", "monitor", "workloads"):
