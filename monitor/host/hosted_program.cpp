@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "monitor/host/host_record.h"
@@ -95,6 +96,9 @@ std::optional<pid_t> HostedProgram::inherited() const {
 }
 
 std::string HostedProgram::why_unseen() const {
+  const char* const disabled = std::getenv("IDLEWAVE_DISABLE");  // As ranks read it.
+  if (disabled != nullptr && *disabled != '\0' && std::string_view(disabled) != "0")
+    return "IDLEWAVE_DISABLE is set, so its ranks do not report";
   return loads_library() ? "nobody has seen it call MPI_Init or idlewave_start" : preload_.why_not;
 }
 

@@ -88,6 +88,11 @@ class Results(RunCase):
         err = self.shell("exit 3", "--no-preload")[2]
         self.assertIn(b"sh ended with code 3; it reported nothing: is it linked with libidlewave-probe", err)
 
+    def test_of_ranks_that_are_not_to_report_that_is_said(self):
+        for word, says in (("1", b"IDLEWAVE_DISABLE is set"), ("0", self.why_unseen()), ("", self.why_unseen())):
+            self.environment["IDLEWAVE_DISABLE"] = word
+            self.assertIn(b"idlewave: the program ended without reporting anything: " + says, self.shell("true")[2])
+
     def why_unseen(self):
         if (BIN.parent / "lib" / "libidlewave-mpi.so").exists():
             return b"nobody has seen it call MPI_Init or idlewave_start"
