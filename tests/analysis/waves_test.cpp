@@ -134,9 +134,11 @@ TEST(Waves, FollowsTheLatestOfAProgramThatDelaysItselfAllTheTime) {
   }
   timeline.append("n1", {wire::LaneId::Kind::kRank, 0}, events);
   timeline.advance("n1", ms(kSteps * 10));
-  const auto waves = waves::find_waves(timeline, kAll);
+  waves::WaveWatch watch(LookBudget::kUnlimited);
+  const auto waves = watch.look(timeline);
   EXPECT_LE(waves.size(), 512u);
   EXPECT_EQ(waves.back().origin_step, kSteps - 1);
+  EXPECT_EQ(watch.from(), ms((kSteps - 512) * 10));
   EXPECT_TRUE(std::ranges::is_sorted(waves, {}, &waves::Wave::start));
 }
 

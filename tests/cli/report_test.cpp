@@ -215,6 +215,22 @@ TEST(Report, TellsWhoMadeOthersWait) {
               testing::HasSubstr("rank 5          11.7 s      600 ms      11.1 s\n"));
 }
 
+TEST(Report, SaysSinceWhenWavesAreToldOfVeryMany) {
+  RingModel model{.ranks = 4, .steps = 600};
+  for (int step = 0; step < model.steps; ++step) model.delays.push_back({step % 4, step, ms(50)});
+  model.run();
+  timeline::Timeline timeline;
+  model.fill(timeline);
+  const auto report = nlohmann::json::parse(reporting::report_json(timeline, {}));
+  EXPECT_NEAR(report["waves_from_s"].get<double>(), model.times[88][0].begin * 1e-9, 1e-3);
+  EXPECT_THAT(reporting::report_text(timeline, {}), testing::HasSubstr("there were more than are followed"));
+  model.delays.resize(511);
+  model.run();
+  timeline::Timeline fewer;
+  model.fill(fewer);
+  EXPECT_FALSE(nlohmann::json::parse(reporting::report_json(fewer, {})).contains("waves_from_s"));
+}
+
 TEST(Report, SaysFromWherePartnersAreKnown) {
   RingModel model;
   model.run();

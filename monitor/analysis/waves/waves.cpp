@@ -106,23 +106,36 @@ WaveDirection not_ended(WaveDirection direction) {
   return direction;
 }
 
-/// The latest delays that make waves. Of those told by their phase what a rank is held for in each step is ordinary.
-void add_delays(const Timeline& timeline, const LateSteps& steps, Nanoseconds typical_step, std::vector<Late>& found) {
+/// Of those told by their phase what a rank is held for in each step is ordinary.
+Nanoseconds excess_of(const Timeline& timeline, const LateSteps& steps, const timeline::Delay& delay) {
+  const Nanoseconds length = length_of(timeline, delay);
+  return delay.by_phase ? length - steps.held_ordinarily(delay.rank) : length;
+}
+
+/// The latest delays that make waves, in the order in which they were told, which is that of ranks where much was told at once.
+std::vector<Late> late_by_delay(const Timeline& timeline, const LateSteps& steps, Nanoseconds typical_step) {
   const auto& delays = timeline.delays();
-  for (auto delay = delays.rbegin(); delay != delays.rend() && found.size() < kMostWaves; ++delay) {
-    if (delay->phase != wire::Phase::kDelay) continue;
-    Nanoseconds excess = length_of(timeline, *delay);
-    if (delay->by_phase) excess -= steps.held_ordinarily(delay->rank);
-    if (double(excess.count()) >= kShortestDelay * double(typical_step.count()))
-      found.push_back(late_of(timeline, *delay, excess));
+  const auto is_later = [&](std::size_t a, std::size_t b) { return delays[a].begin > delays[b].begin; };
+  std::vector<std::size_t> latest;  // Places in `delays`; a heap, the earliest on top.
+  for (std::size_t place = delays.size(); place-- > 0;) {
+    const bool is_full = latest.size() == kMostWaves;
+    if (delays[place].phase != wire::Phase::kDelay || (is_full && !is_later(place, latest.front()))) continue;
+    const Nanoseconds excess = excess_of(timeline, steps, delays[place]);
+    if (double(excess.count()) < kShortestDelay * double(typical_step.count())) continue;
+    if (is_full) std::ranges::pop_heap(latest, is_later), latest.pop_back();
+    latest.push_back(place);
+    std::ranges::push_heap(latest, is_later);
   }
+  std::ranges::sort(latest);
+  std::vector<Late> found;
+  for (const std::size_t place : latest)
+    found.push_back(late_of(timeline, delays[place], excess_of(timeline, steps, delays[place])));
+  return found;
 }
 
 /// Oldest first.
 std::vector<Late> all_late(const Timeline& timeline, const LateSteps& steps, Nanoseconds typical_step) {
-  std::vector<Late> found;
-  add_delays(timeline, steps, typical_step, found);
-  std::ranges::reverse(found);
+  std::vector<Late> found = late_by_delay(timeline, steps, typical_step);
   for (const LateStep& step : steps.found()) found.push_back(late_of(timeline, step));
   std::ranges::stable_sort(found, {}, &Late::start);
   if (found.size() > kMostWaves) found.erase(found.begin(), found.end() - std::ptrdiff_t(kMostWaves));
@@ -269,6 +282,7 @@ std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
   late_.read(timeline);
   const Nanoseconds step = steps::typical_step_length(timeline);
   const std::vector<Late> all = all_late(timeline, late_, step);
+  from_ = all.size() < kMostWaves ? std::nullopt : std::optional(all.front().start);
   if (all.empty() || step <= Nanoseconds{0}) return {};
   learn_partners(timeline, moments_of(all, known_), step);
   if (partners_.unlike_counts) return {};
@@ -290,7 +304,7 @@ std::vector<Wave> find_waves(const Timeline& timeline, Window window) {
 FoundWaves find_longest_waves(const Timeline& timeline) {
   WaveWatch watch(LookBudget::kUnlimited, kMostWork);
   std::vector<Wave> waves = watch.look(timeline);
-  return {std::move(waves), watch.not_traced()};
+  return {std::move(waves), watch.not_traced(), watch.from()};
 }
 
 }  // namespace idlewave::analysis::waves

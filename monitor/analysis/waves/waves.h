@@ -48,6 +48,8 @@ class WaveWatch {
   bool is_learning() const { return search_ != nullptr; }
   /// At the latest look: delays and late steps whose waves were too much work, the shortest ones.
   int not_traced() const { return not_traced_; }
+  /// At the latest look: since when delays and late steps were looked at, where there were so many that these are the latest.
+  std::optional<Nanoseconds> from() const { return from_; }
   std::uint64_t work() const { return work_; }
 
  private:
@@ -62,6 +64,7 @@ class WaveWatch {
   std::uint64_t looks_at_once_, most_work_;
   std::uint64_t work_ = 0;
   int not_traced_ = 0;
+  std::optional<Nanoseconds> from_;
   LateSteps late_;
   std::vector<Wave>
       known_;  ///< As found at the latest look at which nothing was being learnt; also those that nobody waited for.
@@ -84,8 +87,9 @@ std::vector<Wave> find_waves(const timeline::Timeline& timeline, Window window);
 struct FoundWaves {
   std::vector<Wave> waves;
   int not_traced = 0;
+  std::optional<Nanoseconds> from;  ///< There were so many that these are the latest, from then on.
 };
-/// All, for a report: for some seconds of work the longest delays are traced, and others counted.
+/// Those of the latest 512 delays and late steps, for a report: for some seconds of work the longest delays are traced, and others counted.
 FoundWaves find_longest_waves(const timeline::Timeline& timeline);
 
 }  // namespace idlewave::analysis::waves

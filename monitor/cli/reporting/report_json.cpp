@@ -403,6 +403,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["domains"] = domains_json(timeline, window, states);
   const analysis::waves::FoundWaves waves = analysis::waves::find_longest_waves(timeline);
   object["waves"] = waves_json(waves.waves, false);
+  if (waves.from) object["waves_from_s"] = seconds(*waves.from);
   if (waves.not_traced > 0) object["waves_not_traced"] = waves.not_traced;
   object["wavefront"] = steps_go_together ? wavefront_json(timeline, window) : json();
   object["order"] = steps_go_together ? order_json(timeline) : json::array();

@@ -256,8 +256,11 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   text += threads_text(timeline, window);
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);
-  const auto [waves, not_traced] = analysis::waves::find_longest_waves(timeline);
+  const auto [waves, not_traced, from] = analysis::waves::find_longest_waves(timeline);
   if (!unlike) text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
+  if (from && !unlike)
+    text += fmt::format("  there were more than are followed: of delays and late steps before {} nothing is told\n",
+                        format_duration(*from));
   for (const analysis::waves::Wave& wave : waves) text += wave_text(wave);
   if (not_traced > 0)
     text += fmt::format("  and {}, none of them longer: to trace their waves, too, would take too long\n",
