@@ -106,7 +106,7 @@ void begin_step_by_word() {
 }
 
 /// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program. Null: no
-/// call is hidden from us. Takes some milliseconds, as it asks the linker for every name.
+/// call is hidden from us. Asks the linker for every name.
 const char* hidden_call() {
   for (const CallInfo& call : calls())
     if (!comes_to_us(call.name)) return call.name;
