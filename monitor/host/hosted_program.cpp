@@ -32,6 +32,7 @@ constexpr auto kPatienceForHost = std::chrono::seconds(1);
 
 /// ms. A host that says nothing for so long while it starts the program may have been stopped.
 constexpr int kPatienceForWord = 200;
+constexpr int kPatienceForEnd = 2000;  ///< The same, for one that has nothing more to say.
 
 /// What follows `word`, if the message begins with it.
 std::optional<std::string> after(const std::string& message, std::string_view word) {
@@ -75,6 +76,7 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     }
     if (!message) continue;
     if (const auto refused = after(*message, message::kRefused)) {
+      wait_until_gone();
       const std::size_t space = refused->find(' ');
       return Refusal{std::atoi(refused->c_str()), space == std::string::npos ? "" : refused->substr(space + 1)};
     }
@@ -86,6 +88,12 @@ std::optional<HostedProgram::Refusal> HostedProgram::wait_until_ready() {
     output_fd_ = open(kept_output_path(session_).c_str(), O_RDONLY | O_CLOEXEC);
     return std::nullopt;
   }
+}
+
+/// The host, which removes what it has made before it ends. One that is stopped meanwhile does that when it goes on.
+void HostedProgram::wait_until_gone() {
+  pollfd readable{channel_.fd(), POLLIN, 0};
+  while (!channel_.is_over() && poll(&readable, 1, kPatienceForEnd) != 0) channel_.hear();
 }
 
 /// The program, where the host was killed before it could say that this runs: the kernel has handed it on to us.

@@ -65,6 +65,7 @@ class HostedProgram {
  private:
   HostedProgram(process::Companion host, std::vector<pid_t> others, const HostOptions& options);
   std::optional<Refusal> wait_until_ready();
+  void wait_until_gone();
   void wake_host() const;
   std::optional<pid_t> inherited() const;
   void collect_what_the_host_left();
