@@ -15,6 +15,7 @@ constexpr std::int32_t kNoMeter = -1;
 void TimelineSink::settle() {
   gathers_ = false;
   catch_up();
+  gathered_.clear();
 }
 
 wire::Status TimelineSink::roster(const std::string& node, const wire::Roster& roster) {

@@ -45,7 +45,7 @@ class TimelineSink final : public Sink {
   timeline::Timeline& timeline_;
   bool gathers_ = false;
   std::vector<timeline::Timeline::NodeEvents> behind_;  ///< Oldest first; the events stand in
-  std::vector<Gathered> gathered_;                      ///< as many of these, which keep their room.
+  std::vector<Gathered> gathered_;                      ///< as many of these, which keep their room until settle().
   std::size_t events_behind_ = 0;
 };
 
