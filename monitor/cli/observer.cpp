@@ -23,11 +23,6 @@ void Observer::accept(const link::Delivery& delivery) {
   if (!timeline_.empty()) least_transit_ = std::min(least_transit_, delivery.received_at - timeline_.now());
 }
 
-void Observer::accept(std::span<const link::Delivery> deliveries) {
-  const ingest::Ingest::Gathering gathering(ingest_);
-  for (const link::Delivery& delivery : deliveries) accept(delivery);
-}
-
 /// Whoever still learns when the session is over does so at each call, since no moment of it comes any more.
 void Observer::follow() {
   states_.follow(timeline_);

@@ -4,7 +4,6 @@
 
 #include <deque>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "monitor/analysis/program/ghost.h"
@@ -39,8 +38,8 @@ class Observer {
   Observer(std::string session, std::uint64_t memory_budget);
 
   void accept(const link::Delivery& delivery);
-  /// The same for many, which costs less than one by one.
-  void accept(std::span<const link::Delivery> deliveries);
+  /// While what it returns is there, nobody reads: many deliveries cost less then.
+  [[nodiscard]] ingest::Ingest::Gathering gather() { return ingest::Ingest::Gathering(ingest_); }
   /// `sink` is borrowed, and told of what is accepted from now on, whatever the memory budget.
   void add(ingest::Sink& sink) { ingest_.add(sink); }
   /// To be called after each delivery by whoever refreshes: states, waves, the rhythm and what causes are found by are looked for

@@ -9,8 +9,16 @@
 namespace idlewave::cli {
 namespace {
 
-/// What a link hands out at a time is meant for a screen that looks at its keys in between.
-constexpr int kTurnsAtOnce = 16;
+void read_all(link::Link& link, Observer& observer, Progress& progress) {
+  const auto gathering = observer.gather();
+  std::vector<link::Delivery> deliveries;
+  for (Nanoseconds turn{}; link.status().state != link::LinkState::kEnded; ++turn) {
+    link.receive(turn, deliveries);
+    for (const link::Delivery& delivery : deliveries) observer.accept(delivery);
+    if (!deliveries.empty()) progress.reached(share_of(deliveries.back().received_at, link.status().duration));
+    deliveries.clear();
+  }
+}
 
 }  // namespace
 
@@ -19,14 +27,7 @@ wire::Result<Recording> read_recording(const std::string& path, std::uint64_t me
   if (!link) return link.error();
   Recording recording{std::make_unique<Observer>("", memory), {}};
   Progress progress("reading " + path);
-  std::vector<link::Delivery> deliveries;
-  Nanoseconds turn{};
-  while ((*link)->status().state != link::LinkState::kEnded) {
-    for (int more = 0; more < kTurnsAtOnce; ++more) (*link)->receive(turn++, deliveries);
-    recording.observer->accept(deliveries);
-    if (!deliveries.empty()) progress.reached(share_of(deliveries.back().received_at, (*link)->status().duration));
-    deliveries.clear();
-  }
+  read_all(**link, *recording.observer, progress);
   recording.damage = link::replay_control(**link)->damage();
   recording.observer->note_damage(recording.damage);
   return recording;

@@ -118,17 +118,19 @@ TEST(Gathering, MakesTheSameOfFrames) {
   }
 }
 
+/// An event of rank 1.
+Bytes told(std::uint64_t sequence, Nanoseconds at) {
+  const std::vector<Event> lived{timeline::enter(at, Phase::kCompute)};
+  const std::array<wire::LaneBatch, 1> batches{{{rank_lane(1), lived}}};
+  wire::Events body{at, {}};
+  wire::encode_events(batches, body.blob);
+  return wire::encode({"s", "n", sequence, body});
+}
+
 TEST(Gathering, LeavesNothingBehindWhenItIsOver) {
   Timeline timeline;
   Ingest ingest(timeline);
   take(ingest, wire::encode({"s", "n", 1, timeline::roster(2)}));
-  const auto told = [&](std::uint64_t sequence, Nanoseconds at) {
-    const std::vector<Event> lived{timeline::enter(at, Phase::kCompute)};
-    const std::array<wire::LaneBatch, 1> batches{{{rank_lane(1), lived}}};
-    wire::Events body{at, {}};
-    wire::encode_events(batches, body.blob);
-    return wire::encode({"s", "n", sequence, body});
-  };
   {
     const Ingest::Gathering gathering(ingest);
     take(ingest, told(2, ms(1)));
@@ -138,6 +140,22 @@ TEST(Gathering, LeavesNothingBehindWhenItIsOver) {
   EXPECT_EQ(timeline.events(), 2u);
   take(ingest, told(4, ms(3)));
   EXPECT_EQ(timeline.events(), 3u);
+}
+
+TEST(Gathering, IsBehindByAFewThousandFramesAtMostHoweverLongItGoesOn) {
+  constexpr std::uint64_t kFrames = 10'000;
+  Timeline timeline;
+  Ingest ingest(timeline);
+  take(ingest, wire::encode({"s", "n", 1, timeline::roster(2)}));
+  {
+    const Ingest::Gathering gathering(ingest);
+    for (std::uint64_t frame = 0; frame < kFrames; ++frame) {
+      take(ingest, told(2 + frame, ms(std::int64_t(frame))));
+      EXPECT_LT(frame + 1 - timeline.events(), 5'000u);
+    }
+    EXPECT_LT(timeline.events(), kFrames);
+  }
+  EXPECT_EQ(timeline.events(), kFrames);
 }
 
 }  // namespace
