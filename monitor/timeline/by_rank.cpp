@@ -10,7 +10,8 @@ class Timeline::ByRank {
  public:
   using Number = std::uint32_t;  ///< In the order in which they came.
 
-  explicit ByRank(std::size_t ranks) : chains_(ranks) {}
+  /// `most` batches of so many ranks.
+  ByRank(std::size_t ranks, std::size_t most) : chains_(ranks) { batches_.reserve(most); }
 
   void add(const std::string& node, Rank rank, std::span<const wire::Event> events) {
     const auto number = Number(batches_.size());
@@ -30,8 +31,11 @@ class Timeline::ByRank {
   /// Calls visit(number, events) for each batch of a rank, in order.
   template <class Visit>
   void for_each(Rank rank, Visit visit) const {
-    for (Number number = chains_[std::size_t(rank)].first; number != kNone; number = batches_[number].next)
-      visit(number, batches_[number].events);
+    for (Number number = chains_[std::size_t(rank)].first; number != kNone; number = batches_[number].next) {
+      const Batch& batch = batches_[number];
+      prefetch_behind(batch);
+      visit(number, batch.events);
+    }
   }
   void clear() {
     for (const Rank rank : ranks_) chains_[std::size_t(rank)] = {};
@@ -44,6 +48,12 @@ class Timeline::ByRank {
     std::span<const wire::Event> events;
     Number next = kNone;  ///< Of the same rank.
   };
+  /// Of a frame that names its ranks in order, the next rank's.
+  static void prefetch_behind(const Batch& batch) {
+    constexpr std::size_t kEventsALine = 64 / sizeof(wire::Event);
+    __builtin_prefetch(batch.events.data() + batch.events.size() + kEventsALine);
+    __builtin_prefetch(&batch + 3);
+  }
   struct Chain {
     Number first = kNone, last = kNone;
     Nanoseconds until = Nanoseconds::min();
@@ -58,7 +68,7 @@ void Timeline::append(std::span<const NodeEvents> frames) {
   std::size_t batches = 0;
   for (const NodeEvents& frame : frames) batches += frame.lanes.size();
   if (batches < places_.size()) return append_one_by_one(frames);
-  ByRank put_off(places_.size());
+  ByRank put_off(places_.size(), batches);
   for (const NodeEvents& frame : frames) {
     const auto found = nodes_.find(frame.node);
     for (const LaneEvents& told : frame.lanes) {
