@@ -1,9 +1,10 @@
-// Programs whose messages go one way, and whose ranks wait before they work, where nobody says whom they wait for: held against
+// Programs whose messages go one way, or whose ranks wait before they work, where nobody says whom they wait for: held against
 // what is told of the same run where all say it.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <map>
 
 #include "monitor/analysis/causes/causes.h"
@@ -172,11 +173,45 @@ TEST(InferredTurns, AreNoneOfProgramsThatWorkFirst) {
   }
 }
 
+/// An exchange with the ranks on both sides, of what was done in the step before.
+MessageProgram exchange_of_the_step_before(Rank ranks) {
+  MessageProgram program;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const Rank before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
+    program.before.push_back({send_to(before), send_to(behind)});
+    program.calls.push_back({receive_from(before), receive_from(behind), work(), send_to(before), send_to(behind)});
+  }
+  return program;
+}
+
+/// Of what is waited for, in the mean of some programs: what is said to have another cause than where all say whom they wait for.
+double mean_difference(int programs, Dice& dice, const std::function<MessageProgram()>& any_shape) {
+  double sum = 0;
+  for (int trial = 0; trial < programs; ++trial) {
+    const MessageProgram program = run_of(any_shape(), 0.3 * dice.whole(0, 1), dice);
+    const auto said = timeline_of(program), not_said = timeline_of(program, Partners::kNotSaid);
+    sum +=
+        difference(causes::find_causes(said, kFromBeginToEnd), causes::find_causes(not_said, kFromBeginToEnd)).share();
+  }
+  return sum / programs;
+}
+
+TEST(InferredTurns, SaysMostlyTheSameOfExchangesOfTheStepBefore) {
+  Dice dice(any_seed());
+  EXPECT_LT(mean_difference(20, dice, [&] { return exchange_of_the_step_before(dice.whole(4, 24)); }), 0.55);
+}
+
+TEST(InferredTurns, SaysMostlyTheSameOfProgramsThatWaitSeveralTimesInAStep) {
+  Dice dice(any_seed());
+  EXPECT_LT(mean_difference(20, dice, [&] { return pipeline(dice.whole(4, 24), true); }), 0.55);
+  EXPECT_LT(mean_difference(20, dice, [&] { return sweeps(dice.whole(2, 5), dice.whole(2, 5), 2); }), 0.55);
+}
+
 TEST(InferredTurns, AreTheSameHoweverTheSearchIsCut) {
   Dice dice(any_seed());
   for (int trial = 0; trial < 10; ++trial) {
     SCOPED_TRACE(trial);
-    const MessageProgram program = run_of(sweeps(dice.whole(2, 5), dice.whole(2, 5), 1), 0, dice);
+    const MessageProgram program = run_of(sweeps(dice.whole(2, 5), dice.whole(2, 5), dice.whole(1, 2)), 0, dice);
     const auto timeline = timeline_of(program, Partners::kNotSaid);
     const steps::LateMoment moment{0, 20, timeline.lane(Rank{0})->step(20)->begin};
     partners::PartnerInference whole(timeline, {&moment, 1}, Nanoseconds(std::int64_t(kWork))),
@@ -188,6 +223,7 @@ TEST(InferredTurns, AreTheSameHoweverTheSearchIsCut) {
       goes_on = cut.advance(little);
     }
     EXPECT_EQ(cut.are_by_turns(), whole.are_by_turns());
+    EXPECT_EQ(cut.are_by_waits(), whole.are_by_waits());
     EXPECT_EQ(cut.waits(), whole.waits());
   }
 }

@@ -161,6 +161,42 @@ std::shared_ptr<const RankPartners> RankPartners::of(const std::vector<Offsets>&
   return partners;
 }
 
+std::shared_ptr<const RankPartners> RankPartners::of_waits(std::span<const StepWaits> waits) {
+  auto partners = std::make_shared<RankPartners>();
+  partners->ranks_ = Rank(waits.size());
+  if (!partners->read_found(waits)) return nullptr;
+  partners->parts_.push_back({.from = 0, .kind_of = {0}, .is_unknown = std::vector<bool>(waits.size()), .offsets = {}});
+  partners->sum_up();
+  return partners;
+}
+
+bool RankPartners::read_found(std::span<const StepWaits> waits) {
+  std::vector<Waits> all;
+  std::vector<const Waits*> places;
+  std::vector<Ways> direct(waits.size());
+  bool goes_across = false, are_several = false;
+  all.reserve(waits.size());
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
+    places.push_back(&all.emplace_back(waits_of(waits[rank], ranks_)));
+    goes_across = goes_across || span_of(waits[rank], ranks_).goes_across(Rank(rank), ranks_);
+    are_several = are_several || waits[rank].size() > 1;
+    std::set<Rank> offsets;
+    for (const Offsets& wait : waits[rank])
+      for (const Rank offset : wait) offsets.insert(shorter_way(offset, ranks_));
+    for (const Rank offset : offsets) direct[rank].ways.push_back({.offset = offset});
+  }
+  KindOfStep& kind = kinds_.emplace_back();
+  kind.has_several_waits = are_several;
+  kind.directly = Lists::of_all(direct);
+  auto composed =
+      compose(places, goes_across ? Shape::kRing : Shape::kChain, kMostForEach * waits.size() + kMostForAll);
+  if (!composed) return false;
+  kind.collective = composed->all_meet;
+  kind.awaited = Lists::of_all(composed->awaited);
+  kind.waiters = kind.awaited.turned_round();
+  return true;
+}
+
 /// What ranks say of a step. What one that says nothing now has said before is left out, as it counts as one that doesn't.
 class RankPartners::Said {
  public:

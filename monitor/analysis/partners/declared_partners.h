@@ -29,6 +29,8 @@ class RankPartners {
  public:
   /// Of ranks that wait for those at these offsets, the shorter way round, in all steps.
   static std::shared_ptr<const RankPartners> of(const std::vector<std::vector<wire::Rank>>& awaited);
+  /// The same, wait by wait, of all ranks. Null: more than some hundred offsets for each.
+  static std::shared_ptr<const RankPartners> of_waits(std::span<const StepWaits> waits);
   /// Null if no rank says whom it waits for; also if that is more than some hundred offsets for each, or, where few of
   /// all ranks were heard, more than fits into a quarter of the timeline's budget. `others`: by rank, how
   /// those wait, in all steps, who don't say it; nothing for those of whom that is not known, or for all.
@@ -115,6 +117,7 @@ class RankPartners {
   const KindOfStep& in(wire::Step step) const;
   bool read(const SaidWaits& all, std::span<const StepWaits> others, std::span<const StretchOfSteps> stretches);
   class Said;
+  bool read_found(std::span<const StepWaits> waits);
   bool read_part(wire::Step from, const Said& said, std::span<const StepWaits> others);
   Shape shape_of(const Said& said, std::span<const StepWaits> others) const;
   bool read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds, Shape shape);

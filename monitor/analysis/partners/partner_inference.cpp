@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "monitor/analysis/steps/step_history.h"
+
 namespace idlewave::analysis::partners {
 namespace {
 
@@ -29,10 +31,13 @@ constexpr double kCollective = 0.9;
 constexpr Rank kFarthest = 12;
 /// Of all waiting: what may be left of it by what ranks do behind their waits.
 constexpr double kWorthTurns = 0.1;
+/// What is left of it where waits are not asked one by one, and where what they tell is believed, which has to leave so much less.
+constexpr double kWorthWaits = 0.1, kLessByWaits = 0.3;
 
 struct Togetherness {
   bool somebody_is_late = false;
   bool all_end_together = false;
+  double waited = 0, waited_after_all = 0;  ///< All ranks, and of that since the latest post.
 };
 
 Togetherness look_at(const steps::StepSample& sample, std::size_t row, double usual_step) {
@@ -40,25 +45,35 @@ Togetherness look_at(const steps::StepSample& sample, std::size_t row, double us
   for (const double post : sample.posts(row))
     if (!std::isnan(post)) latest = std::max(latest, post);
   std::size_t known = 0, early = 0;
+  Togetherness found;
   for (std::size_t i = 0; i < sample.width(); ++i) {
-    if (std::isnan(sample.ends(row)[i])) continue;
-    first_end = std::min(first_end, sample.ends(row)[i]);
-    ++known, early += sample.posts(row)[i] < latest - kLate * usual_step;
+    const double post = sample.posts(row)[i], end = sample.ends(row)[i];
+    if (std::isnan(end)) continue;
+    first_end = std::min(first_end, end);
+    ++known, early += post < latest - kLate * usual_step;
+    found.waited += end - post, found.waited_after_all += std::max(0.0, end - latest);
   }
-  const bool is_late = 2 * early > known;
-  return {is_late, is_late && known >= kFewestTogether && first_end >= latest - kTolerance * usual_step};
+  found.somebody_is_late = 2 * early > known;
+  found.all_end_together =
+      found.somebody_is_late && known >= kFewestTogether && first_end >= latest - kTolerance * usual_step;
+  return found;
 }
 
 /// Takes out the steps that all ranks end together, right after the latest post: they tell nothing of neighbours where
-/// others do. True if there are hardly any others in which somebody was late.
-bool take_out_collectives(steps::StepSample& sample, double usual_step) {
+/// others do. If there are hardly any others in which somebody was late: how much of the waiting the latest post leaves unexplained.
+std::optional<double> take_out_collectives(steps::StepSample& sample, double usual_step) {
   std::vector<Togetherness> rows;
   for (std::size_t row = 0; row < sample.rows(); ++row) rows.push_back(look_at(sample, row, usual_step));
   const auto late = std::ranges::count(rows, true, &Togetherness::somebody_is_late);
   const auto together = std::ranges::count(rows, true, &Togetherness::all_end_together);
-  if (late > 0 && double(together) > kCollective * double(late)) return true;
+  if (late > 0 && double(together) > kCollective * double(late)) {
+    double waited = 0, after_all = 0;
+    for (const Togetherness& row : rows)
+      if (row.all_end_together) waited += row.waited, after_all += row.waited_after_all;
+    return after_all / waited;
+  }
   sample.erase_rows_if([&](std::size_t row) { return rows[row].all_end_together; });
-  return false;
+  return std::nullopt;
 }
 
 Partners of_all(Rank ranks) {
@@ -146,8 +161,18 @@ PartnerInference::PartnerInference(const Timeline& timeline, std::span<const ste
   if (sample.rows() < kFewestSteps || ranks_ < 2) return;
   collective_ = take_out_collectives(sample, double(usual_step.count()));
   if (!collective_ && sample.rows() > 0) steps_ = std::make_unique<SampleSearch>(std::move(sample));
-  if (auto turns = steps::StepSample::by_turns(timeline, moments))
+  const Rank width = std::min(ranks_, steps::kMostRanks);
+  std::vector<steps::StepOfSome> rows = steps::steps_about(timeline, moments, width);
+  steps::add_steps_of_run(timeline, width, rows);
+  if (auto turns = steps::StepSample::by_turns(timeline, rows))
     turns_ = std::make_unique<SampleSearch>(std::move(*turns));
+  if (ranks_ == width)
+    rows = steps::rows_to_look_at(timeline, rows);
+  else
+    rows.clear();
+  if (rows.size() < kFewestSteps) return;
+  const Nanoseconds tolerance = steps::least_work(steps::typical_step_length(timeline));
+  waits_ = std::make_unique<WaitSearch>(steps::WaitSample(timeline, std::move(rows), tolerance));
 }
 
 bool PartnerInference::advance(LookBudget& budget) {
@@ -156,7 +181,25 @@ bool PartnerInference::advance(LookBudget& budget) {
     are_by_turns_ = turns_->off() < kWorthTurns * mean_wait(turns_->sample());
     if (!are_by_turns_) turns_.reset();
   }
-  return !are_by_turns_ && steps_ && steps_->advance(budget);
+  if (are_by_turns_) return false;
+  if (steps_ && steps_->advance(budget)) return true;
+  if (!waits_ || by_waits_) return false;
+  if (unexplained() > kWorthWaits && waits_->advance(budget)) return true;
+  take_waits();
+  return false;
+}
+
+double PartnerInference::unexplained() const {
+  if (collective_) return *collective_;
+  const double waited = steps_ ? mean_wait(steps_->sample()) : 0;
+  return waited > 0 ? steps_->off() / waited : 1;
+}
+
+void PartnerInference::take_waits() {
+  const double else_unexplained = unexplained();
+  if (else_unexplained > kWorthWaits && waits_->unexplained() < std::min(kWorthWaits, kLessByWaits * else_unexplained))
+    by_waits_ = RankPartners::of_waits(waits_->found());
+  if (!by_waits_) waits_.reset();
 }
 
 const SampleSearch* PartnerInference::found() const {
@@ -165,6 +208,7 @@ const SampleSearch* PartnerInference::found() const {
 }
 
 Partners PartnerInference::partners() const {
+  if (by_waits_) return {.offsets = by_waits_->offsets(), .ring = by_waits_->is_ring(), .of_ranks = by_waits_};
   if (collective_ && !are_by_turns_) return of_all(ranks_);
   const SampleSearch* search = found();
   if (!search) return {};
@@ -176,6 +220,7 @@ Partners PartnerInference::partners() const {
 
 std::vector<StepWaits> PartnerInference::waits() const {
   std::vector<StepWaits> waits(static_cast<std::size_t>(ranks_));
+  if (by_waits_) return waits_->found();
   const SampleSearch* search = found();
   for (std::size_t rank = 0; search && rank < waits.size(); ++rank) {
     if (search->graph()) waits[rank] = {search->graph()->awaited[rank]};

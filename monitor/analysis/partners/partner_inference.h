@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "monitor/analysis/partners/find_waits.h"
 #include "monitor/analysis/partners/partners.h"
 #include "monitor/analysis/partners/sample_search.h"
 
@@ -13,8 +14,9 @@ namespace idlewave::analysis::partners {
 /// From the times alone, as `sim --from` does (exchange_search.h), some work at a time; where no rule that holds for all
 /// ranks explains them, and there are not too many ranks to be seen at once, whom each rank waits for. Where ranks wait
 /// before their work, as in a pipeline, it is asked first whether nine tenths of their waiting go with what others do behind
-/// theirs. What is found hangs on the moments and what was known when it began, however the work is cut. In all at most some
-/// seconds of a core; nothing without moments. One thread.
+/// theirs. Where more than a tenth of the waiting is left, each wait of a step is asked by itself, also for what others do some
+/// steps before or behind (find_waits.h). What is found hangs on the moments and what was known when it began, however the work
+/// is cut. In all at most some seconds of a core; nothing without moments. The timeline must outlive it; one thread.
 class PartnerInference {
  public:
   /// Takes a sample of the steps. `usual_step`: what is later by a quarter of that is late.
@@ -30,16 +32,23 @@ class PartnerInference {
   std::vector<StepWaits> waits() const;
   /// Ranks wait for what others do behind their own waits.
   bool are_by_turns() const { return are_by_turns_; }
+  /// Whole steps explain too little: it was found wait by wait.
+  bool are_by_waits() const { return by_waits_ != nullptr; }
 
  private:
+  /// Of the waiting in the sample, by what was found of whole steps.
+  double unexplained() const;
+  void take_waits();
   /// Null: nothing was found.
   const SampleSearch* found() const;
 
   wire::Rank ranks_;
-  bool collective_ = false;
+  std::optional<double> collective_;     ///< All wait for the latest; so much of the waiting that leaves unexplained.
   std::unique_ptr<SampleSearch> steps_;  ///< Null: there is nothing to search in.
   std::unique_ptr<SampleSearch> turns_;  ///< Null: ranks wait behind their work, or it explains too little.
   bool are_by_turns_ = false;
+  std::unique_ptr<WaitSearch> waits_;  ///< Null: there is nothing to search in, or it explains too little.
+  std::shared_ptr<const RankPartners> by_waits_;
 };
 
 }  // namespace idlewave::analysis::partners

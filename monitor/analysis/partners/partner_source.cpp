@@ -53,6 +53,7 @@ Partners PartnerSearch::found() const {
     inferred.unlike_counts = find_unlike_counts(timeline_);
     if (inference_->are_by_turns())
       take(found_turn_order(timeline_, inferred, steps::least_work(typical_step_)), inferred);
+    if (inference_->are_by_waits()) take(turn_order(timeline_, inferred, steps::least_work(typical_step_)), inferred);
     return inferred;
   }
   Partners said{.offsets = said_->offsets(),

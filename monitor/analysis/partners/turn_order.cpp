@@ -202,7 +202,7 @@ std::vector<Step> some_steps(const Lane& lane) {
 
 /// Turns are asked for, and there may be such.
 bool may_have_turns(const Timeline& timeline, const Partners& partners, std::span<const Rank> ranks) {
-  if (partners.source != PartnerSource::kDeclared || !partners.of_ranks || partners.unlike_counts) return false;
+  if (partners.source == PartnerSource::kPartlyDeclared || !partners.of_ranks || partners.unlike_counts) return false;
   return std::ranges::none_of(ranks, [&](Rank rank) {
     const Lane* lane = timeline.lane(rank);
     return lane && lane->summed().phases > 0;

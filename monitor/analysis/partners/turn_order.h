@@ -18,7 +18,8 @@ struct TurnOrder {
   /// latest steps, by rank: what they send goes out at the end of a step. Else null.
   std::shared_ptr<const std::vector<bool>> wait_first;
 };
-/// Of programs in which all say whom they wait for, which is never all, and that tell no sums. In a sample of the latest steps
+/// Of programs in which all say whom they wait for, or of which it was found wait by wait, which is never all, and that tell
+/// no sums. In a sample of the latest steps
 /// a quarter of the waiting has more work than `tolerance` behind it in its step, or a quarter of the ranks' steps begin with a
 /// call that may wait, however short; neither is asked where most steps have parts (step_parts.h). Or a quarter of one rank's
 /// waiting ends when one whom it waits for does its part of the next step, or a later part of the same. Where nobody waits for

@@ -18,16 +18,8 @@ namespace {
 using timeline::Lane;
 using timeline::Timeline;
 
-/// Of a whole run, and while it goes on.
-constexpr std::size_t kMostLooked = 10'000, kMostLookedLive = 4'000;
-constexpr std::size_t kFewestRows = 8;
-constexpr std::size_t kMostMoments = 8;
-/// Of more ranks those about a late one are looked at, for so many steps.
-constexpr Rank kMostRanks = 256;
-constexpr std::size_t kMostSteps = 64;
-constexpr std::size_t kStepsBefore = 16;
-/// A front that reaches one rank a step, and some more.
-constexpr std::size_t kStepsBeyond = 12;
+/// Of a whole run.
+constexpr std::size_t kMostLooked = 10'000;
 /// Ranks that may wait across the ends, and rows that are looked at for it.
 constexpr std::size_t kNearEnds = 8, kRowsAcrossEnds = 3;
 /// Of the most that one end is later than the other: it need not be seen better.
@@ -35,63 +27,6 @@ constexpr double kClear = 0.25;
 /// Of all ranks: those that wait before their work, where it is looked at who waits for what is done behind.
 constexpr double kWaitFirst = 0.25;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-std::size_t most_rows(std::size_t looked, std::size_t width) {
-  return std::max(kFewestRows, looked / std::max<std::size_t>(width, 1));
-}
-
-/// One step of ranks from `first` on, of the program that they ran at `at`.
-struct StepOfSome {
-  Rank first = 0;
-  Step step = wire::kNoStep;
-  Nanoseconds at{};
-};
-
-/// Around the latest of these moments, each of them once.
-std::vector<StepOfSome> steps_about(const Timeline& timeline, std::span<const LateMoment> moments, Rank width) {
-  const Rank ranks = timeline.ranks();
-  const bool all = width == ranks;
-  std::vector<StepOfSome> found;
-  std::set<std::pair<Rank, Nanoseconds>> taken;
-  for (const LateMoment& moment : moments.last(std::min(kMostMoments, moments.size()))) {
-    const Lane* lane = timeline.lane(moment.rank);
-    const Rank first = all ? 0 : (moment.rank - width / 2 + ranks) % ranks;
-    const auto record = lane ? lane->step(moment.step, moment.at) : std::nullopt;
-    if (!record) continue;
-    const std::size_t here = lane->steps_begun_before(record->begin + Nanoseconds{1}) - 1;
-    const std::size_t after = all ? std::size_t(ranks) + kStepsBeyond : kMostSteps;
-    const std::size_t end = std::min(lane->steps().size(), here + after);
-    for (std::size_t k = here - std::min(here, kStepsBefore); k < end; ++k) {
-      const timeline::StepRecord step = lane->steps()[k];
-      const auto key = std::pair(first, all ? Nanoseconds(step.step) : step.begin);
-      if (taken.insert(key).second) found.push_back({first, step.step, moment.at});
-    }
-  }
-  return found;
-}
-
-/// Of the same ranks: steps all over the run, and those in which each waited longest. In some of them others are the last of
-/// those whom a rank waits for.
-void add_steps_of_run(const Timeline& timeline, Rank width, std::vector<StepOfSome>& rows) {
-  if (rows.empty()) return;
-  const StepOfSome latest = rows.back();
-  std::set<Step> taken;
-  for (const StepOfSome& row : rows) taken.insert(row.step);
-  const auto add = [&](Step step) {
-    if (taken.insert(step).second) rows.push_back({latest.first, step, latest.at});
-  };
-  bool has_all_over = false;
-  for (Rank i = 0; i < width; ++i) {
-    const Lane* lane = timeline.lane((latest.first + i) % timeline.ranks());  // Null: it has yet to be announced.
-    if (!lane || lane->steps().empty()) continue;
-    if (!std::exchange(has_all_over, true)) {
-      const auto steps = lane->steps();
-      const std::size_t most = std::min(steps.size(), most_rows(kMostLookedLive, std::size_t(width)));
-      for (std::size_t k = 0; k < most; ++k) add(steps[k * steps.size() / most].step);
-    }
-    if (const auto step = step_of_long_wait(*lane)) add(*step);
-  }
-}
 
 /// One of a rank; what goes on is known as far as it has come to.
 struct Times {
@@ -168,19 +103,6 @@ double spread_of(const CommonSteps& steps, Stretch stretch, std::size_t width) {
     first = std::min(first, post), last = std::max(last, post);
   }
   return double((last - first).count());
-}
-
-/// All, or half of what there is room for from where ranks are farthest apart, and half evenly; ascending.
-std::vector<std::size_t> rows_to_keep(const std::vector<double>& spreads, std::size_t most) {
-  std::vector<std::size_t> rows(spreads.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  if (rows.size() <= most) return rows;
-  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) { return spreads[a] > spreads[b]; });
-  std::vector<std::size_t> taken(rows.begin(), rows.begin() + std::ptrdiff_t(most / 2));
-  const std::size_t rest = rows.size() - most / 2;
-  for (std::size_t i = 0; i < most / 2; ++i) taken.push_back(rows[most / 2 + i * rest / (most / 2)]);
-  std::ranges::sort(taken);
-  return taken;
 }
 
 /// By how much in a step ranks near one end of all have posted later than those near the other, by the distance round the
@@ -269,10 +191,8 @@ StepSample StepSample::about(const Timeline& timeline, std::span<const LateMomen
   return sample;
 }
 
-std::optional<StepSample> StepSample::by_turns(const Timeline& timeline, std::span<const LateMoment> moments) {
+std::optional<StepSample> StepSample::by_turns(const Timeline& timeline, std::span<const StepOfSome> rows) {
   const Rank ranks = timeline.ranks(), width = std::min(ranks, kMostRanks);
-  std::vector<StepOfSome> rows = steps_about(timeline, moments, width);
-  add_steps_of_run(timeline, width, rows);
   const std::vector<bool> waits_first = who_waits_first(timeline, rows, width);
   if (double(std::ranges::count(waits_first, true)) < kWaitFirst * double(ranks)) return std::nullopt;
   StepSample sample{ranks, std::size_t(width), Order::kAsEachDoes};

@@ -8,16 +8,9 @@
 #include <vector>
 
 #include "monitor/analysis/steps/common_steps.h"
+#include "monitor/analysis/steps/sampled_steps.h"
 
 namespace idlewave::analysis::steps {
-
-/// When somebody was late, so that others had to wait.
-struct LateMoment {
-  Rank rank = 0;
-  Step step = wire::kNoStep;
-  Nanoseconds at{};
-  friend bool operator==(const LateMoment&, const LateMoment&) = default;
-};
 
 /// When ranks do their part of a step, for which others wait.
 enum class Order : std::uint8_t {
@@ -39,9 +32,9 @@ class StepSample {
   /// Of the steps around the latest of these moments, and of ranks about them. Costs at most some hundred thousand looks
   /// at steps, however long the session.
   static StepSample about(const timeline::Timeline& timeline, std::span<const LateMoment> moments);
-  /// The same and others from all over the run, in the order in which each rank does its part and waits. Nothing where hardly
-  /// any waits first. Costs as much again, and the events of these steps.
-  static std::optional<StepSample> by_turns(const timeline::Timeline& timeline, std::span<const LateMoment> moments);
+  /// Of those steps, in the order in which each rank does its part and waits. Nothing where hardly any waits first. Costs
+  /// as much again, and the events of these steps.
+  static std::optional<StepSample> by_turns(const timeline::Timeline& timeline, std::span<const StepOfSome> rows);
 
   /// One more row, of ranks from `first` on, round the ring.
   void add(Rank first, std::span<const double> posts, std::span<const double> ends) { add(first, posts, posts, ends); }
