@@ -198,5 +198,39 @@ TEST(StepFinder, AChainThatMeetsAllEveryFiveIterationsHasItsIterationsForSteps) 
   }
 }
 
+/// A loop within another is known before it has come as often as a short one had before, and some ranks look for longer than
+/// others until it has.
+TEST(StepFinder, RanksHaveTheirIterationsForStepsWhateverShortLoopsCameBefore) {
+  constexpr int kEvery = 5, kAll = 400;
+  constexpr std::uintptr_t kOwn = 0x500000;
+  for (const int set_up : {10, 25, 40, 60}) {
+    std::map<int, Step> of_first;
+    for (const int neighbours : {1, 2, 3, 4, 5, 6}) {
+      SCOPED_TRACE(testing::Message() << set_up << " steps before, " << neighbours << " neighbours");
+      Calls calls;
+      const auto exchange = [&](std::uintptr_t place, int iteration) {
+        for (int k = 0; k < neighbours; ++k) calls.push_back(call(kSendrecv, place, iteration, peers_of(k, k)));
+        calls[calls.size() - std::size_t(neighbours)].work = kIterationWork;
+      };
+      for (int i = 0; i < set_up; ++i)
+        for (const std::uintptr_t place : {0xa00000, 0xa10000})
+          calls.push_back(call(kAllreduce, place, i - set_up, kEverybody));
+      for (int i = 0; i < 45; ++i) exchange(kOwn, kNoIteration);
+      for (int i = 0; i < kAll; ++i) {
+        exchange(0x1000000, i);
+        if (i % kEvery == kEvery - 1)
+          for (const std::uintptr_t place : {0x2000000, 0x2010000})
+            calls.push_back(call(kAllreduce, place, i, kEverybody));
+      }
+      const std::map<int, Step> steps = by_iteration(calls);
+      if (of_first.empty()) of_first = steps;
+      for (int i = kAll / 2; i < kAll; ++i) {
+        ASSERT_TRUE(steps.contains(i)) << i;
+        ASSERT_EQ(steps.at(i), of_first.at(i));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::mpi::habits

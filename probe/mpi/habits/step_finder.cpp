@@ -407,7 +407,11 @@ std::optional<std::uint32_t> StepFinder::rounds_of(std::uint32_t period, Seen se
 
 wire::Step StepFinder::adopt_if_clear(const Row& row, std::uint32_t period, Seen seen) {
   const std::optional<std::uint32_t> rounds = rounds_of(period, seen);
-  if (!rounds || is_too_early(row, period, *rounds)) return wire::kNoStep;
+  if (!rounds) return wire::kNoStep;
+  if (is_too_early(row, period, *rounds)) {
+    if (seen == Seen::kWithin) looks_within_ = 2 * whole_;
+    return wire::kNoStep;
+  }
   if (seen == Seen::kAlone && *rounds > 1 && !has_come(period, times_of_loop() * *rounds)) return wire::kNoStep;
   return adopt(row, period, *rounds);
 }
