@@ -176,6 +176,7 @@ void Lane::follow(const wire::Event& event, Nanoseconds before, const LaneLimits
   // The next program of this rank has one until it says something else.
   if (event.kind == EventKind::kStart && history_->threads)
     history_->threads->change(1, event.time, history_->pyramid.times(), limits.steps);
+  history_->is_new_program = history_->is_new_program || event.kind == EventKind::kStart;
   if (event.kind == EventKind::kStep) begin_step(wire::Step(event.value), event.time, limits);
   if (event.kind == EventKind::kThreads) {
     if (!history_->threads) history_->threads = std::make_unique<ThreadLog>();
@@ -205,6 +206,7 @@ void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits)
   steps.push_back({.step = step, .begin = at, .end = StepRecord::kGoesOn});
   history_->sums.begin();
   history_->in_step = true;
+  history_->is_new_program = false;
   keep_steps(limits.steps);
 }
 
@@ -218,6 +220,13 @@ void Lane::keep_steps(std::uint32_t limit) {
   const auto kept =
       steps.empty() ? restarts.end() : std::upper_bound(restarts.begin(), restarts.end(), steps.front().begin);
   if (2 * (kept - restarts.begin()) > std::ptrdiff_t(restarts.size())) restarts.erase(restarts.begin(), kept);
+}
+
+void Lane::forget_steps() {
+  for (std::size_t step = 0; step < history_->steps.size(); ++step) history_->sums.forget_oldest();
+  history_->steps.clear();
+  history_->restarts.clear();
+  history_->in_step = history_->step_has_sums = false;
 }
 
 void Lane::end_step(Nanoseconds at) {

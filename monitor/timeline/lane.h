@@ -165,6 +165,7 @@ class Lane {
     StepSumMarks sums;                   ///< Of them.
     std::vector<Nanoseconds> restarts;   ///< When a step began whose number was not above the one before.
     bool in_step = false;                ///< The last step goes on.
+    bool is_new_program = false;         ///< Since the last step.
     std::unique_ptr<ThreadLog> threads;  ///< Null until some are told of.
     Summed summed;
     std::optional<Nanoseconds> summed_from;  ///< What is told now are sums, from then on.
@@ -181,6 +182,11 @@ class Lane {
   void account_step(std::int64_t length);
   void begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits);
   void keep_steps(std::uint32_t limit);
+  /// The program counts its steps anew with that one: those before are none.
+  bool counts_anew_with(wire::Step step) const {
+    return history_ && !history_->is_new_program && !history_->steps.empty() && step <= history_->steps.back().step;
+  }
+  void forget_steps();
   std::optional<StepRecord> read(const StepRecord* stored) const;
   const StepRecord* latest_step(wire::Step k) const;
   const StepRecord* counted_step(wire::Step k) const;

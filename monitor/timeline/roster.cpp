@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "monitor/timeline/timeline.h"
 
@@ -318,6 +319,29 @@ void Timeline::note_step_source(RankPlace& place, wire::StepSource source) {
   if (before == source) return;
   if (source != wire::StepSource::kNotSaid) ++step_sources_[source];
   if (before != wire::StepSource::kNotSaid && --step_sources_[before] == 0) step_sources_.erase(before);
+}
+
+/// A rank that has found out that what it took for its steps is none counts others from their first.
+void Timeline::take_note_of_step(RankPlace& place, Rank rank, wire::Step step) {
+  if (place.steps == wire::StepSource::kFound && place.lane->counts_anew_with(step)) {
+    place.lane->forget_steps();
+    forget_partners(rank);
+    has_forgotten_steps_ = true;
+  }
+  steps_.add(step);
+}
+
+const Timeline::StepRange& Timeline::steps_known() const {
+  if (std::exchange(has_forgotten_steps_, false)) {
+    steps_ = {};
+    for (const RankPlace& place : places_) {
+      const auto* const history = place.lane != nullptr ? place.lane->history_.get() : nullptr;
+      if (history == nullptr || history->steps.empty()) continue;
+      steps_.add(history->steps.front().step);
+      steps_.add(history->steps.back().step);
+    }
+  }
+  return steps_;
 }
 
 /// Nodes of which ranks have moved away have them no longer.

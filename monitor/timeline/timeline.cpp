@@ -316,16 +316,11 @@ void Timeline::note_first(Node& node, Nanoseconds lane_time) {
   if (lane_time < node.first) node.first = lane_time, begin_.reset();
 }
 
-void Timeline::take_note_of_step(wire::Step step) {
-  latest_step_ = std::max(latest_step_, step);
-  first_step_ = first_step_ == wire::kNoStep ? step : std::min(first_step_, step);
-}
-
 void Timeline::take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event) {
   const Lane& lane = *place.lane;
   const Moment at{*lane.clock_, event.time};
   switch (event.kind) {
-    case EventKind::kStep: take_note_of_step(wire::Step(event.value)); break;
+    case EventKind::kStep: take_note_of_step(place, rank, wire::Step(event.value)); break;
     case EventKind::kDelayBegin: begin_hold(place, rank, event); break;
     case EventKind::kDelayEnd: end_hold(place, event); break;
     case EventKind::kPartners: follow(place, rank, event.value); break;

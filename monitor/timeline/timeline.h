@@ -174,9 +174,9 @@ class Timeline {
   std::uint64_t events() const { return events_; }  ///< Received in all, also those whose detail is gone.
   /// Sum of the events counted in losses (ring, time step, stranger), with the frames of gaps as at least 1 each.
   std::uint64_t dropped() const { return losses_.dropped(); }
-  std::uint64_t phases_summed() const { return phases_summed_; }  ///< Told as sums, of all ranks; see Lane::summed.
-  wire::Step latest_step() const { return latest_step_; }         ///< Largest step that any rank has begun.
-  wire::Step first_step() const { return first_step_; }           ///< Smallest one, also where it is not kept.
+  std::uint64_t phases_summed() const { return phases_summed_; }   ///< Told as sums, of all ranks; see Lane::summed.
+  wire::Step latest_step() const { return steps_known().latest; }  ///< Largest step that any rank has begun.
+  wire::Step first_step() const { return steps_known().first; }    ///< Smallest one, also where it is not kept.
   std::uint64_t budget() const { return budget_; }
   std::uint64_t bytes_used() const;  ///< At most the budget, plus what the announced ranks need at least.
 
@@ -259,7 +259,16 @@ class Timeline {
   void note_first(Node& node, Nanoseconds lane_time);
   void add_dropped(const std::string& node, Rank rank, const Lane& lane, const wire::Event& event);
   void take_note(const std::string& node, RankPlace& place, Rank rank, const wire::Event& event);
-  void take_note_of_step(wire::Step step);
+  struct StepRange {
+    wire::Step first = wire::kNoStep, latest = wire::kNoStep;
+
+    void add(wire::Step step) {
+      latest = std::max(latest, step);
+      first = first == wire::kNoStep ? step : std::min(first, step);
+    }
+  };
+  void take_note_of_step(RankPlace& place, wire::Rank rank, wire::Step step);
+  const StepRange& steps_known() const;
   void begin_hold(RankPlace& place, Rank rank, const wire::Event& event);
   void end_hold(RankPlace& place, const wire::Event& event);
   void settle(Lane& lane);
@@ -299,8 +308,8 @@ class Timeline {
 
   std::uint64_t events_ = 0;
   std::uint64_t phases_summed_ = 0;
-  wire::Step latest_step_ = wire::kNoStep;
-  wire::Step first_step_ = wire::kNoStep;
+  mutable StepRange steps_;
+  mutable bool has_forgotten_steps_ = false;  ///< Which may have been the first or the latest.
   std::size_t lane_bytes_ = 0;
   std::size_t declared_bytes_ = 0;  ///< Of nodes, their gaps, domains, meters and patterns.
   std::size_t samples_ = 0;         ///< Of all domains and meters.

@@ -172,6 +172,38 @@ TEST(Lane, FindsStepsWhoseNumbersHaveGapsOrBeginAgain) {
   EXPECT_FALSE(timeline.lane(0)->step(7));
 }
 
+/// As where its rank has found out that it took the rounds of an inner loop for its steps.
+TEST(Lane, ForgetsStepsThatWereFoundWhereTheSameProgramCountsOthersAnew) {
+  Timeline timeline;
+  wire::Roster both = roster(2);
+  for (wire::RankInfo& info : both.ranks) info.steps = wire::StepSource::kFound;
+  timeline.apply_roster("n", both);
+  timeline.append("n", rank_lane(0), std::vector{start(ms(0)), step(ms(1), 7), step(ms(2), 8), step(ms(4), 3)});
+  timeline.append("n", rank_lane(1), std::vector{start(ms(0)), step(ms(1), 900)});
+  EXPECT_EQ(timeline.lane(0)->steps().size(), 1u);
+  EXPECT_EQ(timeline.latest_step(), 900);
+  timeline.append("n", rank_lane(0), std::vector{step(ms(7), 4), step(ms(9), 5)});
+  timeline.append("n", rank_lane(1), std::vector{step(ms(3), 4), step(ms(5), 5)});
+  EXPECT_FALSE(timeline.lane(0)->step(7));
+  EXPECT_FALSE(timeline.lane(0)->step(7, ms(1)));
+  EXPECT_EQ(timeline.lane(0)->step(3)->begin, ms(4));
+  EXPECT_EQ(timeline.lane(0)->sums_of_steps(ms(0), ms(10)).steps, 2);
+  EXPECT_EQ(timeline.first_step(), 3);
+  EXPECT_EQ(timeline.latest_step(), 5);
+}
+
+TEST(Lane, KeepsTheStepsOfAProgramWhereTheNextOneCountsItsOwn) {
+  Timeline timeline;
+  wire::Roster one = roster(1);
+  one.ranks[0].steps = wire::StepSource::kFound;
+  timeline.apply_roster("n", one);
+  timeline.append(
+      "n", rank_lane(0),
+      std::vector{start(ms(0)), step(ms(1), 0), step(ms(2), 1), stop(ms(3)), start(ms(10)), step(ms(11), 0)});
+  EXPECT_EQ(timeline.lane(0)->steps().size(), 3u);
+  EXPECT_EQ(timeline.latest_step(), 1);
+}
+
 TEST(Lane, GivesItsEventsInSessionTime) {
   Timeline timeline =
       timeline_of({start(ms(1000)), enter(ms(1010), Phase::kWait), enter(ms(1020), Phase::kCompute)}, ms(1030));

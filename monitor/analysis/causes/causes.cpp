@@ -53,7 +53,8 @@ bool CauseFinder::has_joined() const {
 }
 
 bool CauseFinder::has_grown() const {
-  return timeline_.latest_step() >= learnt_at_ + std::max(kStepsToLearn, learnt_at_ / 4);
+  return timeline_.latest_step() < learnt_at_ ||
+         timeline_.latest_step() >= learnt_at_ + std::max(kStepsToLearn, learnt_at_ / 4);
 }
 
 void CauseFinder::follow() {

@@ -209,7 +209,7 @@ bool WaveWatch::has_more_to_learn_from(const Timeline& timeline, const std::vect
   constexpr wire::Step kStepsToLearn = 2;
   if (moments.empty()) return false;
   const wire::Step latest = timeline.latest_step(), since = latest - moments.front().step;
-  return moments != learnt_from_ || latest >= learnt_at_ + std::max(kStepsToLearn, since / 4);
+  return moments != learnt_from_ || latest < learnt_at_ || latest >= learnt_at_ + std::max(kStepsToLearn, since / 4);
 }
 
 WaveWatch::WaveWatch(std::uint64_t looks_at_once, std::uint64_t most_work)
