@@ -125,6 +125,17 @@ int Handles::ask_for_world_rank(Key comm, int rank) {
   return knows && found >= 0 ? found : kUnknownRank;
 }
 
+bool Handles::find_whether_of_all(Key comm) {
+  const Question question(*this);
+  if (!question || library.comm_size == nullptr || shared_.world.handle() == 0) return false;
+  const Word theirs = comm_in_c(comm);
+  int size = 0, all = 0;
+  const bool knows = library.comm_size(theirs, &size) == 0 && library.comm_size(shared_.world.handle(), &all) == 0;
+  KnownComm& known = comms_[comm.home() % kComms];
+  known = {comm, generation_at_call_, knows && size == all && !is_inter(theirs)};
+  return known.is_of_all;
+}
+
 int Handles::find_world_rank(Key comm, int rank) {
   KnownPeer& known = peers_[(comm.home() + static_cast<std::size_t>(rank)) % kPeers];
   const Question question(*this);

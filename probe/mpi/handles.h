@@ -68,6 +68,12 @@ class alignas(64) Handles {
 
   /// MPI_COMM_WORLD, which can't be freed.
   static bool is_world(Key comm) { return comm == shared_.world || comm == shared_.fortran_world; }
+  /// A communicator of as many ranks, as a library has its own for; no intercommunicator.
+  bool is_of_all(Key comm) {
+    if (is_world(comm)) return true;
+    const KnownComm& known = comms_[comm.home() % kComms];
+    return known.comm == comm && is_valid(known.generation) ? known.is_of_all : find_whether_of_all(comm);
+  }
   static std::uint32_t freed_communicators() { return shared_.freed_communicators.load(std::memory_order_relaxed); }
 
   /// A communicator or datatype as a wrapper got it.
@@ -124,6 +130,7 @@ class alignas(64) Handles {
  private:
   static constexpr std::size_t kTypes = 256;   ///< That are remembered; a power of two.
   static constexpr std::size_t kPeers = 1024;  ///< The same.
+  static constexpr std::size_t kComms = 16;    ///< The same.
 
   struct KnownType {
     Key type;
@@ -136,6 +143,12 @@ class alignas(64) Handles {
     std::uint32_t generation = 0;
     int rank = 0;
     int world_rank = 0;
+  };
+
+  struct KnownComm {
+    Key comm;
+    std::uint32_t generation = 0;
+    bool is_of_all = false;
   };
 
   static bool is_valid(std::uint32_t generation) {
@@ -167,6 +180,7 @@ class alignas(64) Handles {
 
   [[gnu::noinline, gnu::cold]] static void wait_for_answer(const std::atomic<bool>& is_asking);
   [[gnu::noinline, gnu::cold]] std::int64_t find_size(Key type);
+  [[gnu::noinline, gnu::cold]] bool find_whether_of_all(Key comm);
   [[gnu::noinline, gnu::cold]] int find_world_rank(Key comm, int rank);
   [[gnu::noinline, gnu::cold]] int find_world_rank_for_thread(KnownPeer& known, Key comm, int rank);
   static int ask_for_world_rank(Key comm, int rank);
@@ -190,6 +204,7 @@ class alignas(64) Handles {
   std::uint32_t communicators_at_call_ = 0;
   KnownType types_[kTypes];
   KnownPeer peers_[kPeers];
+  KnownComm comms_[kComms];
 };
 
 /// Of the thread that reports.

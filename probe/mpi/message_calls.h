@@ -79,11 +79,14 @@ constexpr bool starts_a_request(Call call) {
 
 constexpr bool starts_requests(Call call) { return starts_a_request(call) || call == Call::kStartall; }
 
+/// `is_sound`: the call has succeeded, so that the library may be asked of its communicator.
 template <Call call, Form form>
-Concerned concerned_by(const Word* words) {
+Concerned concerned_by(const Word* words, bool is_sound) {
   constexpr int comm = place_of(call, "comm");
   if constexpr (comm < 0) return {.peers = kNobody, .all = true};
-  const bool all = Handles::is_world(Handles::key_of<form>(words[first_of(comm, 0)]));
+  constexpr bool is_of_a_group = part_in(call).value_or(Part::kFromNeighbours) != Part::kFromNeighbours;
+  const Handles::Key key = Handles::key_of<form>(words[first_of(comm, 0)]);
+  const bool all = is_of_a_group && is_sound ? handles.is_of_all(key) : Handles::is_world(key);
   constexpr int to = sent_by(call).peer, from = received_by(call).peer;
   if constexpr (to < 0 && from < 0) return {.peers = all ? kEverybody : kNobody, .all = all};
   const auto rank_at = [&](int place) { return place < 0 ? -1 : int_at<form>(words[place]); };

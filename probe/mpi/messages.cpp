@@ -327,6 +327,8 @@ void Messages::step(wire::Step number) {
   };
   if (step_ == wire::kNoStep)
     learner_.skip();
+  else if (number <= step_)
+    learner_.forget_steps();
   else
     learner_.end_step(step_, tell);
   step_ = number;

@@ -137,7 +137,7 @@ struct Shown<Word(Words...)> {
     if constexpr (asks(call))
       is_shown = enter_ask(call, frame, caller);
     else if constexpr (starts_requests(call) && !waits)
-      is_shown = enter_start(call, shown_as, frame, caller, concerned_by<call, form>(all));
+      is_shown = enter_start(call, shown_as, frame, caller, concerned_by<call, form>(all, false));
     else
       is_shown = enter(call, shown_as, frame, caller);
     if (!is_shown) {
@@ -165,9 +165,9 @@ struct Shown<Word(Words...)> {
     if constexpr (asks(call))
       leave_ask(call, caller, answer);
     else if constexpr (call == kSend)
-      leave_send(caller, concerned_by<call, form>(all), sent.bytes, sent.to);
+      leave_send(caller, concerned_by<call, form>(all, is_sound), sent.bytes, sent.to);
     else if constexpr (waits)
-      leave_wait(call, caller, concerned_by<call, form>(all), sent.bytes);
+      leave_wait(call, caller, concerned_by<call, form>(all, is_sound), sent.bytes);
     else
       leave(sent.bytes);
     return result;

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from any_program import (BIN, PATIENCE, PROGRAMS, RANKS, SOURCES, AnyProgram, OfErrors, OfHandles, OfPersistent, OfPrograms,
-                         python_with_mpi)
+                         launcher_of, python_with_mpi)
 
 
 class Programs(OfPrograms):
@@ -116,6 +116,37 @@ class Steps(AnyProgram):
 
     def test_are_where_the_program_says(self):
         self.assertEqual(self.steps("odd.openmpi", arguments=["control"], source="by MPI_Pcontrol"), (self.STEPS, RANKS * self.STEPS))
+
+
+class Sweeps(AnyProgram):
+    """From all corners of a grid of ranks, until all meet: hundreds of calls, of which each rank has others."""
+    SWEEPS = 40
+
+    def check_steps(self, mpi, mode, *ranks):
+        for size in ranks:
+            with self.subTest(ranks=size):
+                command = [launcher_of(mpi) or self.skipTest(f"mpirun.{mpi} is not here"), "-n", str(size),
+                           self.program(f"octants.{mpi}"), mode, str(self.SWEEPS), self.seed]
+                done, report = self.watch(command)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual((report["steps"], report["steps_differ"]), (self.SWEEPS, None))
+                # A rank sees by four sweeps that it has no steps of its own; or some more, where messages come in any order. Very
+                # short ones may be told as sums.
+                seen = sum(quarter["rank_steps"] for quarter in report["step_time"])
+                self.assertLessEqual(seen, size * (self.SWEEPS - 3))
+                self.assertGreaterEqual(seen, size * (self.SWEEPS - 10))
+
+    def test_in_turn_are_steps_open_mpi(self):
+        self.check_steps("openmpi", "in-turn", 4, 6, 9, 12)
+
+    def test_in_turn_are_steps_mpich(self):
+        self.check_steps("mpich", "in-turn", 4, 6)
+
+    def test_at_once_are_steps_open_mpi(self):
+        self.check_steps("openmpi", "at-once", 4, 6)
+
+    def test_at_once_are_steps_mpich(self):
+        self.check_steps("mpich", "at-once", 4)
 
 
 class MillionsOfCalls(AnyProgram):

@@ -117,6 +117,10 @@ class Learner {
   void steps(int count, const Acts& acts) {
     for (int i = 0; i < count; ++i) step(acts);
   }
+  void count_anew() {
+    learner_->forget_steps();
+    next_ = 0;
+  }
   const Waits& told() const { return told_; }
   bool is_said() const { return is_said_; }
   bool is_withdrawn() const { return withdrawn_; }
@@ -274,6 +278,16 @@ TEST(WaitLearner, TakesBackWhatNoLongerHolds) {
   EXPECT_TRUE(rank.is_withdrawn());
   rank.steps(8, {receives(2)});
   EXPECT_THAT(rank.told(), ElementsAre(Wait{{2}, {}}));
+}
+
+TEST(WaitLearner, LearnsAnewWhereStepsAreCountedAnew) {
+  Learner rank;
+  rank.steps(20, {receives(2)});
+  rank.count_anew();
+  rank.steps(7, {receives(3)});
+  EXPECT_FALSE(rank.is_said());
+  rank.step({receives(3)});
+  EXPECT_THAT(rank.told(), ElementsAre(Wait{{3}, {}}));
 }
 
 TEST(WaitLearner, SaysNothingOfMorePartnersThanABookHolds) {

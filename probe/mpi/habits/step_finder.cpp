@@ -15,6 +15,11 @@ wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
   }
   const wire::Step begun = end_run_before(site.place);
   const std::uint32_t slot = count(site);
+  if (about.with == kWithAll && slot != kPlaces) {
+    places_[slot].site = site;
+    places_[slot].meets_all = true;
+    if (are_steps_meetings(slot)) return adopt_meetings(places_[slot]);
+  }
   if (is_settled()) {
     if (++since_anchor_ < patience_) return begun;
     remembered_ = unsearched_ = 0;
@@ -344,6 +349,7 @@ wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t
   const Place& anchor = places_[row.slot];
   const bool is_left_now = latest(0).slot == row.slot;
   anchor_ = anchor.site;
+  ends_with_meeting_ = anchor.meets_all;
   has_others_ = period > 1;
   keeps_row_ = has_others_ && anchor_.ends_requests();
   const std::uint32_t shortest = row.visits * (has_others_ ? shortest_run(row.slot, period) : 1);
@@ -359,6 +365,36 @@ wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t
   round_ = (was_short ? ever : lately) % rounds;
   next_ = was_short ? wire::Step{ever / rounds} : next_ + lately / rounds;
   return is_left_now ? leave_anchor() : wire::kNoStep;
+}
+
+bool StepFinder::are_steps_meetings(std::uint32_t slot) {
+  if (is_settled() && ends_with_meeting_) {
+    meetings_.forget();
+    return false;
+  }
+  const bool may_soon_know = is_settled() || times_of_loop() != kTimes;
+  return meetings_.meet(slot, may_soon_know ? 0 : remembered_);
+}
+
+/// Whatever loops this rank has come to. All count alike from the first meeting there, and those that had counted something else
+/// before count anew.
+wire::Step StepFinder::adopt_meetings(const Place& place) {
+  constexpr std::uint32_t kPatience = 64;  // times the longest that it was to the next
+  forget_whole();
+  ++cycles_;
+  anchor_ = place.site;
+  ends_with_meeting_ = true;
+  has_others_ = true;
+  keeps_row_ = false;
+  in_row_count_ = 0;
+  others_ = UINT32_MAX;
+  run_ = 0;
+  run_length_ = 1;
+  rounds_ = 1;
+  round_ = 0;
+  patience_ = std::max(kPatience * std::min(meetings_.longest(), UINT32_MAX / kPatience), kTimesOfAnother);
+  next_ = wire::Step{place.ever.times} - 1;
+  return leave_anchor();
 }
 
 /// How often the place was left in the row that goes on.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "probe/mpi/habits/meetings.h"
 #include "probe/mpi/partner.h"
 #include "probe/wire/vocabulary.h"
 
@@ -53,11 +54,15 @@ struct CallSite {
 ///
 /// Within a sequence that was found there may be a loop that is too short for sixteen places in one rank and long enough in
 /// another, which makes more calls in a round. So it is looked for, and found if it has come five times, in both.
+///
+/// Where what lies between two calls of everybody is not made of rounds that are alike (meetings.h), it is a step, and numbers
+/// begin anew: how often that call has been left.
 class StepFinder {
  public:
   /// A call that waits is over, before which the rank has worked for so long. The number of the step that begins now;
   /// kNoStep: none does.
   wire::Step leave(const CallSite& site, Peers peers, wire::Nanoseconds work) {
+    meetings_.note(peers);
     if (anchor_.place == site.place) [[likely]]
       return leave_anchor();
     return leave_other(site, {.with = hash_of(peers), .work = work});
@@ -66,6 +71,7 @@ class StepFinder {
   /// A call that starts requests begins. The number of the step that began when the latest one that waits was left, as
   /// is known only now; kNoStep: none did.
   wire::Step start(const CallSite& site, Peers peers) {
+    meetings_.note(peers);
     previous_slot_ = kPlaces;
     if (is_settled()) [[likely]]
       return end_run_before(site.place);
@@ -108,6 +114,7 @@ class StepFinder {
     CallSite site;              ///< As it was when it was remembered last; its address always.
     std::uint32_t seen_as = 0;  ///< The how-manieth new place it was.
     bool waits = false;
+    bool meets_all = false;
     std::uint32_t in_cycle = 0;           ///< The latest sequence that it belonged to, by its number; 0: none.
     std::uint32_t times_in_sequence = 0;  ///< While these are counted.
     wire::Step since = 0;                 ///< The step that `lately` began in.
@@ -166,6 +173,7 @@ class StepFinder {
       if (++round_ < rounds_) return wire::kNoStep;
       round_ = 0;
     }
+    meetings_.end_step();
     return next_++;
   }
 
@@ -219,6 +227,8 @@ class StepFinder {
   bool is_too_early(const Row& row, std::uint32_t period, std::uint32_t rounds) const;
   wire::Step adopt_if_clear(const Row& row, std::uint32_t period, Seen seen);
   wire::Step adopt(const Row& row, std::uint32_t period, std::uint32_t rounds);
+  bool are_steps_meetings(std::uint32_t slot);
+  wire::Step adopt_meetings(const Place& place);
   std::int32_t left_in_row(const Row& row, std::uint32_t period) const;
   std::uint32_t rows_before(const Row& row, const Count& count) const;
 
@@ -229,6 +239,7 @@ class StepFinder {
   std::uint32_t looks_within_ = 0;  ///< Places that are looked at for that loop.
   std::uint32_t unsearched_ = 0;    ///< Calls that came since another sequence was looked for.
   std::uint32_t others_ = 0;        ///< Waits between two of the anchor's.
+  bool ends_with_meeting_ = false;  ///< A call that all take part in.
   bool has_others_ = false;         ///< The same, or calls that start requests.
   std::int32_t run_ = 0;            ///< How often the anchor was left in a row.
   std::int32_t run_length_ = 1;     ///< With which a step begins; kAnyLength: with the last, whichever that is.
@@ -238,6 +249,7 @@ class StepFinder {
   std::uint32_t round_ = 0;         ///< How many of them are over.
   std::uint32_t cycles_ = 0;        ///< Sequences that were found.
   wire::Step next_ = 0;
+  Meetings meetings_;
   std::uint32_t previous_slot_ = kPlaces;  ///< Of the call before, for what is counted; kPlaces: the anchor, or none.
   std::uint32_t places_known_ = 0;
   std::uint64_t remembered_ = 0;

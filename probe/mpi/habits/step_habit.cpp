@@ -33,6 +33,12 @@ void StepHabit::skip() {
   begin_step();
 }
 
+void StepHabit::forget() {
+  length_ = 0;
+  misses_ = 0;
+  skip();
+}
+
 std::optional<Numbers> StepHabit::expected(wire::Step step) const {
   if (length_ == 0) return std::nullopt;
   const Expected& waits = cycle_[static_cast<std::uint64_t>(step) % length_];

@@ -50,6 +50,8 @@ class StepHabit {
   std::optional<std::span<const std::uint8_t>> end_step(wire::Step step, const WaitPatterns& patterns);
   /// What was before is no step.
   void skip();
+  /// Neither are those before that.
+  void forget();
 
   /// There has been a cycle.
   bool was_found() const { return was_found_; }

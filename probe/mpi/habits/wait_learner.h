@@ -70,6 +70,11 @@ class WaitLearner {
     end_wait();
     tell_waits(habit_.end_step(step, patterns_), tell);
   }
+  /// Those before were none, and are counted anew.
+  void forget_steps() {
+    end_wait();
+    habit_.forget();
+  }
   /// What was before is no step.
   void skip() {
     end_wait();
