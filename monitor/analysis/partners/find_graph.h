@@ -38,6 +38,7 @@ class GraphSearch {
   };
 
   bool is_done() const { return asked_again_ == sample_.width(); }
+  Found ask(std::size_t rank, const std::vector<std::size_t>& others, double worth_it, LookBudget& budget) const;
   void ask_next_rank(LookBudget& budget);
   void ask_next_rank_again(LookBudget& budget);
   void find_common_offsets();

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "monitor/analysis/partners/ends_fit.h"
 #include "monitor/analysis/steps/step_parts.h"
 
 namespace idlewave::analysis::partners {
@@ -14,103 +16,25 @@ namespace {
 using steps::WaitSample;
 using wire::Rank;
 
-constexpr std::size_t kMostPartners = 16;
-/// Of the difference that is left: what another partner takes of it, and one that is common.
-constexpr double kWorthIt = 0.1, kWorthCommon = 0.05;
-/// Of all ranks: so many have partners at a way that is common.
-constexpr double kCommon = 0.25;
-/// Of the times between a message and the end of the wait for it: nothing takes less than a message takes.
-constexpr double kLeastTimes = 0.1;
-/// Nanoseconds: times are rounded.
-constexpr double kRounding = 4;
 /// Fewer are explained by too much.
 constexpr std::size_t kFewestRows = 8;
 
+/// Of a wait, what is known of it in the sample.
+EndsFit fit_of(const WaitSample& sample, std::size_t rank, std::size_t wait, double worth_it) {
+  EndsFit fit(worth_it, EndsFit::Messages::kTakeTime);
+  const auto begins = sample.begins(rank, wait), ends = sample.ends(rank, wait);
+  for (std::size_t row = 0; row < sample.rows(); ++row)
+    if (!std::isnan(begins[row])) fit.add(row, begins[row], ends[row]);
+  return fit;
+}
+
 }  // namespace
-
-/// Ends of one wait, as far as they have been explained.
-class WaitSearch::Fit {
- public:
-  Fit(const WaitSample& sample, const Found& its, double worth_it)
-      : sample_(sample), rank_(its.rank), worth_it_(worth_it) {
-    const auto begins = sample.begins(its.rank, its.wait), ends = sample.ends(its.rank, its.wait);
-    for (std::size_t row = 0; row < sample.rows(); ++row) {
-      if (std::isnan(begins[row])) continue;
-      rows_.push_back(row), explained_.push_back(begins[row]), ends_.push_back(ends[row]);
-      off_ += ends[row] - begins[row];
-    }
-  }
-
-  /// False where none of these is worth it.
-  bool add_best(const std::vector<Way>& ways) {
-    const Way* best = nullptr;
-    double least = off_;
-    for (const Way& way : ways)
-      if (const auto posts = posts_of(way); !posts.empty())
-        if (const double off = off_with(posts, least); off < least) best = &way, least = off;
-    if (!best || least > (1 - worth_it_) * off_ || off_ - least <= kRounding) return false;
-    const auto posts = posts_of(*best);
-    if (ways_.empty()) transfer_ = least_time_after(posts);
-    off_ = 0;
-    for (std::size_t k = 0; k < rows_.size(); ++k) {
-      explained_[k] = std::max(explained_[k], comes(posts, k));
-      off_ += std::abs(explained_[k] - ends_[k]);
-    }
-    ways_.push_back(*best);
-    return true;
-  }
-
-  double off() const { return off_; }
-  std::size_t known() const { return rows_.size(); }
-  const std::vector<Way>& ways() const { return ways_; }
-  std::uint64_t looks() const { return looks_; }
-
- private:
-  /// Empty: nobody is there, or it does not wait that often.
-  std::span<const double> posts_of(const Way& way) const {
-    const Rank ranks = Rank(sample_.ranks());
-    const auto other = std::size_t((Rank(rank_) + way.offset + ranks) % ranks);
-    return other == rank_ || way.wait > sample_.waits(other) ? std::span<const double>{}
-                                                             : sample_.posts(other, way.wait, way.later);
-  }
-  /// Its message.
-  double comes(std::span<const double> posts, std::size_t k) const {
-    const double post = posts[rows_[k]];
-    return std::isnan(post) ? explained_[k] : post + transfer_;
-  }
-  double off_with(std::span<const double> posts, double least) {
-    double off = 0;
-    std::size_t k = 0;
-    for (; k < rows_.size() && off < least; ++k) off += std::abs(std::max(explained_[k], comes(posts, k)) - ends_[k]);
-    looks_ += k + 1;
-    return off;
-  }
-  double least_time_after(std::span<const double> posts) const {
-    std::vector<double> times;
-    for (std::size_t k = 0; k < rows_.size(); ++k)
-      if (const double comes_at = comes(posts, k); comes_at > explained_[k] && comes_at <= ends_[k])
-        times.push_back(ends_[k] - comes_at);
-    if (times.empty()) return 0;
-    const auto least = times.begin() + std::ptrdiff_t(kLeastTimes * double(times.size()));
-    std::ranges::nth_element(times, least);
-    return *least;
-  }
-
-  const WaitSample& sample_;
-  std::size_t rank_;
-  double worth_it_;
-  std::vector<std::size_t> rows_;
-  std::vector<double> explained_, ends_;
-  double off_ = 0, transfer_ = 0;
-  std::uint64_t looks_ = 1;
-  std::vector<Way> ways_;
-};
 
 void WaitSearch::begin() {
   for (std::size_t rank = 0; rank < sample_.ranks(); ++rank)
     for (std::size_t wait = 0; wait < sample_.waits(rank); ++wait) {
       Found its{rank, wait, {}, 0, 0};
-      const Fit nothing(sample_, its, 0);
+      const EndsFit nothing = fit_of(sample_, rank, wait, 0);
       its.off = its.waited = nothing.off();
       const bool is_asked =
           nothing.known() >= kFewestRows && its.waited > double(nothing.known()) * double(steps::kShortWait.count());
@@ -139,21 +63,33 @@ bool WaitSearch::advance(LookBudget& budget) {
       budget.spend(sample_.looks_to_read());
       if (sample_.is_read()) begin();
     } else if (asked_ < found_.size()) {
-      ask(found_[asked_], all_, kWorthIt, found_[asked_].off, budget);
+      ask(found_[asked_], all_, EndsFit::kWorthIt, found_[asked_].off, budget);
       if (++asked_ == found_.size()) find_common_ways();
     } else {
       Found& its = found_[asked_again_++];
-      ask(its, common_, kWorthCommon, its.off + kRounding, budget);
+      ask(its, common_, EndsFit::kWorthCommon, its.off + kRounding, budget);
     }
   }
   return !is_done();
 }
 
+std::size_t WaitSearch::at(std::size_t rank, const Way& way) const {
+  const Rank ranks = Rank(sample_.ranks());
+  return std::size_t((Rank(rank) + way.offset + ranks) % ranks);
+}
+
 void WaitSearch::ask(Found& its, const std::vector<Way>& ways, double worth_it, double limit, LookBudget& budget) {
-  Fit fit(sample_, its, worth_it);
-  for (std::size_t count = 0; count < kMostPartners && fit.add_best(ways);) ++count;
+  std::vector<Way> there;
+  std::ranges::copy_if(ways, std::back_inserter(there), [&](const Way& way) {
+    const std::size_t other = at(its.rank, way);
+    return other != its.rank && way.wait <= sample_.waits(other);
+  });
+  EndsFit fit = fit_of(sample_, its.rank, its.wait, worth_it);
+  std::vector<Way> found = fit.explain(there, [&](const Way& way) {
+    return [posts = sample_.posts(at(its.rank, way), way.wait, way.later)](std::size_t row) { return posts[row]; };
+  });
   budget.spend(fit.looks());
-  if (fit.off() <= limit) its.ways = fit.ways(), its.off = fit.off();
+  if (fit.off() <= limit) its.ways = std::move(found), its.off = fit.off();
 }
 
 void WaitSearch::find_common_ways() {
@@ -161,7 +97,7 @@ void WaitSearch::find_common_ways() {
   for (const Found& its : found_)
     for (const Way& way : its.ways) ranks_with[way].insert(its.rank);
   for (const Way& way : all_)
-    if (double(ranks_with[way].size()) >= kCommon * double(sample_.ranks())) common_.push_back(way);
+    if (double(ranks_with[way].size()) >= EndsFit::kCommon * double(sample_.ranks())) common_.push_back(way);
 }
 
 std::vector<StepWaits> WaitSearch::found() const {

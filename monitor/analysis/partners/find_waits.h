@@ -40,12 +40,13 @@ class WaitSearch {
     std::vector<Way> ways;
     double off = 0, waited = 0;
   };
-  class Fit;
 
   bool is_done() const { return sample_.is_read() && asked_again_ == found_.size(); }
   void begin();
   void find_common_ways();
   std::vector<Way> all_ways() const;
+  /// Whose post that way leads to.
+  std::size_t at(std::size_t rank, const Way& way) const;
   void ask(Found& its, const std::vector<Way>& ways, double worth_it, double limit, LookBudget& budget);
 
   steps::WaitSample sample_;
