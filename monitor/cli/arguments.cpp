@@ -9,6 +9,7 @@
 #include <map>
 #include <type_traits>
 
+#include "monitor/cli/inject_words.h"
 #include "monitor/cli/memory_size.h"
 #include "monitor/cli/order_of_noise.h"
 #include "monitor/cli/paths.h"
@@ -18,9 +19,7 @@
 #include "monitor/cli/verbs.h"
 #include "probe/arguments/command_line.h"
 #include "probe/arguments/suggestion.h"
-#include "probe/words/noise.h"
 #include "probe/words/quantity.h"
-#include "probe/words/ranks.h"
 #include "probe/words/window.h"
 #include "workloads/support/scenario.h"
 
@@ -293,43 +292,6 @@ void add_replay(CommandLine& app, ReplayOptions& o, Parsed& parsed) {
     if (o.at && !o.once) arguments::refuse("--at", "goes with --once; --from says where a replay begins");
     parsed = [&o] { return replay(o); };
   });
-}
-
-/// What `inject` was told, before it is one command.
-struct InjectWords {
-  std::vector<Rank> ranks;
-  std::optional<wire::DelayOrder> delay;
-  std::optional<wire::NoiseOrder> noise;
-  std::int64_t at_step = wire::kNoStep;
-  std::int32_t in_steps = 0;
-  bool clear = false;
-};
-
-wire::Result<std::vector<Rank>> ranks_in(std::string_view text) {
-  const auto ranges = words::parse_ranks(text);
-  if (!ranges) return ranges.error();
-  return words::each_of(*ranges);
-}
-
-wire::Result<wire::DelayOrder> delay_in(std::string_view text) {
-  const auto duration = words::parse_hold(text);
-  if (!duration) return duration.error();
-  return wire::DelayOrder{.duration = *duration};
-}
-
-wire::Command command_of(const InjectWords& words) {
-  if (int(words.delay.has_value()) + int(words.noise.has_value()) + int(words.clear) != 1) {
-    arguments::refuse("inject", "say one of --delay TIME, --noise KIND or --clear");
-  }
-  if (words.in_steps > 0 && words.at_step != wire::kNoStep)
-    arguments::refuse("--in-steps", "counts from now, --at-step from the beginning; say one of them");
-  if (words.delay && words.ranks.empty()) arguments::refuse("--ranks", "a delay needs ranks, as in --ranks 5");
-  wire::Command command;
-  command.ranks = words.ranks;
-  if (words.delay) command.order = wire::DelayOrder{words.delay->duration, words.at_step, words.in_steps};
-  if (words.noise) command.order = *words.noise;
-  if (words.clear) command.order = wire::ClearOrder{};
-  return command;
 }
 
 void add_inject(CommandLine& app, InjectOptions& o, InjectWords& words, Parsed& parsed) {
