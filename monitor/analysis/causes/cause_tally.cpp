@@ -147,8 +147,11 @@ std::size_t CauseTally::trace_parts(Step step) {
       begin_row();
       now().ranks = std::move(places);
     }
-    for (std::size_t i = 0; i < courses.size(); ++i)
-      now().ranks.of(std::size_t(courses[i].rank)).course = parts[i][part];
+    for (std::size_t i = 0; i < courses.size(); ++i) {
+      Place& place = now().ranks.of(std::size_t(courses[i].rank));
+      place.course = parts[i][part];
+      place.works_between.reset();
+    }
     trace_row(step, true);
   }
   return parts[0].size();
@@ -311,7 +314,7 @@ bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last, bool is_
 
 /// What it does behind its first wait of the step is not in its post: others may wait for that, and it may do that while
 /// they wait. Where the events are not kept that can't be seen. What is one wait, and none, is as where steps are parted.
-bool CauseTally::works_between_waits(Rank rank) const {
+bool CauseTally::finds_work_between_waits(Rank rank) const {
   const steps::StepCourse& course = row(0).ranks[std::size_t(rank)].course;
   const Lane& lane = *timeline_.lane(rank);
   if (course.post < lane.events_from()) return false;
@@ -322,8 +325,15 @@ bool CauseTally::works_between_waits(Rank rank) const {
   return !waits || std::ranges::count_if(*waits, is_long) > 1;
 }
 
+/// Asked of a rank for each of those who wait for it.
+bool CauseTally::works_between_waits(Rank rank) {
+  std::optional<bool>& known = now().ranks.of(std::size_t(rank)).works_between;
+  if (!known) known = finds_work_between_waits(rank);
+  return *known;
+}
+
 /// What is left of a wait when all whom it was for have posted.
-bool CauseTally::is_for_messages(Rank rank, Step step, const LastPost& last) const {
+bool CauseTally::is_for_messages(Rank rank, Step step, const LastPost& last) {
   const Nanoseconds end = row(0).ranks[std::size_t(rank)].course.end;
   if (!last.is_all || last.lost < end - tolerance_ || works_between_waits(rank)) return false;
   if (last.rank >= 0 && works_between_waits(last.rank)) return false;

@@ -1,6 +1,7 @@
 #pragma once
 // Goes through the steps of all ranks, oldest first, and says of each wait who caused it.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,8 @@ class CauseTally : public Tally {
     Nanoseconds slowed{};  ///< By others who shared its bandwidth.
     Presence presence = Presence::kMissing;
     Loss loss = Loss::kNone;
+    /// Between two waits of this step, or part; nothing: not asked yet.
+    std::optional<bool> works_between;
     std::uint32_t first_part = 0, parts = 0;
     Nanoseconds transfer{};
   };
@@ -86,8 +89,9 @@ class CauseTally : public Tally {
   LastPost last_call_of_all() const;
   bool all_wait_for_the_last(Step step, const LastPost& last, bool is_likely) const;
   void settle(Rank rank, Step step, const LastPost& last);
-  bool works_between_waits(Rank rank) const;
-  bool is_for_messages(Rank rank, Step step, const LastPost& last) const;
+  bool works_between_waits(Rank rank);
+  bool finds_work_between_waits(Rank rank) const;
+  bool is_for_messages(Rank rank, Step step, const LastPost& last);
   void explain(Rank rank, const LastPost& last, Nanoseconds need);
   partners::WaitsFor what_ended(Rank rank, Step step, const LastPost& last) const;
   void account_end(Rank rank, Step step, const LastPost& last, Nanoseconds caused);
