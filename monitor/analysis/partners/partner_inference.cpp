@@ -31,13 +31,14 @@ constexpr double kCollective = 0.9;
 constexpr Rank kFarthest = 12;
 /// Of all waiting: what may be left of it by what ranks do behind their waits.
 constexpr double kWorthTurns = 0.1;
-/// What is left of it where waits are not asked one by one, and where what they tell is believed, which has to leave so much less.
+/// The same by what they do in whole steps: where more is left, waits are asked one by one. What these tell is believed if it leaves
+/// less than that, and less than this share of what whole steps left.
 constexpr double kWorthWaits = 0.1, kLessByWaits = 0.3;
 
 struct Togetherness {
   bool somebody_is_late = false;
   bool all_end_together = false;
-  double waited = 0, waited_after_all = 0;  ///< All ranks, and of that since the latest post.
+  double waited = 0, waited_after_all = 0;  ///< By all ranks; and of that since the latest of all had posted.
 };
 
 Togetherness look_at(const steps::StepSample& sample, std::size_t row, double usual_step) {
@@ -60,7 +61,8 @@ Togetherness look_at(const steps::StepSample& sample, std::size_t row, double us
 }
 
 /// Takes out the steps that all ranks end together, right after the latest post: they tell nothing of neighbours where
-/// others do. If there are hardly any others in which somebody was late: how much of the waiting the latest post leaves unexplained.
+/// others do. If there are hardly any others in which somebody was late: which share of the waiting came after that post, and is
+/// not explained by it.
 std::optional<double> take_out_collectives(steps::StepSample& sample, double usual_step) {
   std::vector<Togetherness> rows;
   for (std::size_t row = 0; row < sample.rows(); ++row) rows.push_back(look_at(sample, row, usual_step));
@@ -159,8 +161,8 @@ PartnerInference::PartnerInference(const Timeline& timeline, std::span<const ste
     : ranks_(timeline.ranks()) {
   steps::StepSample sample = steps::StepSample::about(timeline, moments);
   if (sample.rows() < kFewestSteps || ranks_ < 2) return;
-  collective_ = take_out_collectives(sample, double(usual_step.count()));
-  if (!collective_ && sample.rows() > 0) steps_ = std::make_unique<SampleSearch>(std::move(sample));
+  left_by_latest_ = take_out_collectives(sample, double(usual_step.count()));
+  if (!left_by_latest_ && sample.rows() > 0) steps_ = std::make_unique<SampleSearch>(std::move(sample));
   const Rank width = std::min(ranks_, steps::kMostRanks);
   std::vector<steps::StepOfSome> rows = steps::steps_about(timeline, moments, width);
   steps::add_steps_of_run(timeline, width, rows);
@@ -190,14 +192,14 @@ bool PartnerInference::advance(LookBudget& budget) {
 }
 
 double PartnerInference::unexplained() const {
-  if (collective_) return *collective_;
+  if (left_by_latest_) return *left_by_latest_;
   const double waited = steps_ ? mean_wait(steps_->sample()) : 0;
   return waited > 0 ? steps_->off() / waited : 1;
 }
 
 void PartnerInference::take_waits() {
-  const double else_unexplained = unexplained();
-  if (else_unexplained > kWorthWaits && waits_->unexplained() < std::min(kWorthWaits, kLessByWaits * else_unexplained))
+  const double by_steps = unexplained();
+  if (by_steps > kWorthWaits && waits_->unexplained() < std::min(kWorthWaits, kLessByWaits * by_steps))
     by_waits_ = RankPartners::of_waits(waits_->found());
   if (!by_waits_) waits_.reset();
 }
@@ -209,7 +211,7 @@ const SampleSearch* PartnerInference::found() const {
 
 Partners PartnerInference::partners() const {
   if (by_waits_) return {.offsets = by_waits_->offsets(), .ring = by_waits_->is_ring(), .of_ranks = by_waits_};
-  if (collective_ && !are_by_turns_) return of_all(ranks_);
+  if (left_by_latest_ && !are_by_turns_) return of_all(ranks_);
   const SampleSearch* search = found();
   if (!search) return {};
   if (!are_by_turns_ && search->exchange()) return of_exchange(*search->exchange(), ranks_);

@@ -36,14 +36,15 @@ class PartnerInference {
   bool are_by_waits() const { return by_waits_ != nullptr; }
 
  private:
-  /// Of the waiting in the sample, by what was found of whole steps.
+  /// Share of the waiting in the sample, by what was found of whole steps.
   double unexplained() const;
   void take_waits();
   /// Null: nothing was found.
   const SampleSearch* found() const;
 
   wire::Rank ranks_;
-  std::optional<double> collective_;     ///< All wait for the latest; so much of the waiting that leaves unexplained.
+  /// All wait for the latest of all; the share of the waiting that this does not explain.
+  std::optional<double> left_by_latest_;
   std::unique_ptr<SampleSearch> steps_;  ///< Null: there is nothing to search in.
   std::unique_ptr<SampleSearch> turns_;  ///< Null: ranks wait behind their work, or it explains too little.
   bool are_by_turns_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "probe/mpi/partner.h"
 
@@ -35,11 +36,12 @@ class Meetings {
     with_ = 0;
     calls_ = 0;
   }
-  /// Everybody has met at the place of that number. `runs`: of calls at one place, since the rank looks for any steps; 0: it
-  /// knows some, or those before may come again. True: what lies between its meetings there is its steps, as it has shown several times.
-  bool meet(std::uint32_t place, std::uint64_t runs) {
-    const bool has_steps = steps_ > 0 || runs == 0,
-               are_many = runs_before_ > 0 && runs > runs_before_ + kLongestSequence;
+  /// Everybody has met at the place of that number. `runs`: how many the rank has seen (of calls at one place) since it looks for
+  /// steps; nothing where it knows some, or those before may come again. True: several times now what lies between two meetings
+  /// there was not made of steps that are alike, so that this is the rank's step.
+  bool meet(std::uint32_t place, std::optional<std::uint64_t> runs) {
+    const bool has_steps = steps_ > 0 || !runs;
+    const bool are_many = runs && runs_before_ && *runs > *runs_before_ + kLongestSequence;
     const bool tells = has_steps ? steps_ >= kFewestSteps : are_many;
     const bool are_alike = has_steps && 4 * calls_alike_ >= 3 * calls_in_steps_;
     if (steps_ > 0) usual_ = candidate_;
@@ -59,7 +61,7 @@ class Meetings {
   std::uint32_t longest() const { return longest_; }
 
  private:
-  static constexpr std::uint32_t kLongestSequence = 256;  ///< In runs, that steps are made of where they repeat one.
+  static constexpr std::uint32_t kLongestSequence = 256;  ///< That steps are found by, in runs.
   static constexpr std::uint32_t kFewestSteps = 5;        ///< Between two meetings; fewer are no loop.
   static constexpr std::uint32_t kTimes = 4;              ///< In a row that they are not alike.
 
@@ -88,7 +90,7 @@ class Meetings {
   Peers usual_ = 0;                   ///< Of the candidate before.
   Peers last_ = 0, before_last_ = 0;  ///< Of steps.
   std::uint32_t place_ = 0, times_ = 0;
-  std::uint64_t runs_before_ = 0;  ///< The latest meeting.
+  std::optional<std::uint64_t> runs_before_;  ///< At the latest meeting.
   std::uint32_t longest_ = 0;
 };
 

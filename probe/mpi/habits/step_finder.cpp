@@ -373,7 +373,7 @@ bool StepFinder::are_steps_meetings(std::uint32_t slot) {
     return false;
   }
   const bool may_soon_know = is_settled() || times_of_loop() != kTimes;
-  return meetings_.meet(slot, may_soon_know ? 0 : remembered_);
+  return meetings_.meet(slot, may_soon_know ? std::nullopt : std::optional(remembered_));
 }
 
 /// Whatever loops this rank has come to. All count alike from the first meeting there, and those that had counted something else
