@@ -68,6 +68,8 @@ class Monitor {
 
   wire::Status start_recording(const std::string& path, Nanoseconds now);
   wire::Status stop_recording();
+  /// Of a program that has not begun: its file's name is free for the next try.
+  void discard_recording() { link_->discard(); }
   /// Chooses the id, which it returns. The error says why it could not be sent.
   wire::Result<wire::CommandId> send(wire::Command command, Nanoseconds now);
 

@@ -103,6 +103,16 @@ class Lessons(OfLessons):
             self.assertIn(f"LESSON {page} of 3", shown)
             self.assertNotIn("Enter", shown.split("LESSON")[1].splitlines()[0])
 
+    def test_of_ranks_that_could_not_be_started_no_recording_is_left(self):
+        if not (BIN / "iw-ring").exists():
+            self.skipTest("built without MPI: no lesson has real ranks")
+        launcher, recording = self.path / "mpirun", self.path / "tried.iw"
+        launcher.write_text("#!/no/such/interpreter\n")
+        launcher.chmod(0o755)
+        launcher.with_name("mpirun.openmpi").symlink_to(launcher)
+        self.one_line(self.demo("memory-bound", "--headless", "2s", "--record", recording, PATH=str(self.path)), 1, "interpreter")
+        self.assertFalse(recording.exists())
+
     def test_a_recording_holds_what_was_found_last(self):
         recording = self.path / "l.iw"
         self.assertEqual(self.demo("memory-bound", "--headless", "--simulated", "--record", recording).returncode, 0)

@@ -222,8 +222,10 @@ int watch(host::Session& session, const DemoOptions& options, const Play& play,
   if (const wire::Status writable = answers.keep(monitor.tutor()); !writable) return fail(writable.error().message, 2);
   if (const wire::Status recording = start_recording(monitor, options); !recording)
     return fail(recording.error().message, 2);
-  if (const wire::Status started = start(session, options, play, command); !started)
+  if (const wire::Status started = start(session, options, play, command); !started) {
+    monitor.discard_recording();
     return fail(started.error().message, 1);
+  }
   LessonDelays delays(monitor, scenario);
   Student student(monitor);
   Results results(session, monitor);
