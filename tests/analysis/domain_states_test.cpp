@@ -73,7 +73,9 @@ TEST(DomainStates, TellOfAnIdleWaveWhileItIsInside) {
   EXPECT_EQ(state_at(timeline, 2, ms(350)), domains::DomainState::kLockstep);
 }
 
-/// As ranks do that share cores: one in a hundred steps of the program some rank is off its core for milliseconds.
+/// As ranks do that share cores: in three of a hundred steps of the program some rank is off its core for milliseconds, so
+/// that of seven looks six see one that was. That it is so at half of the latest 16 looks, which take 4 s, is nearly certain
+/// once there have been 24.
 TEST(DomainStates, TellApartAnIdleWaveAndRanksThatAreHeldUpAgainAndAgain) {
   const unsigned seed = any_seed();
   std::mt19937 random(seed);
@@ -93,7 +95,7 @@ TEST(DomainStates, TellApartAnIdleWaveAndRanksThatAreHeldUpAgainAndAgain) {
   const Nanoseconds delayed = begin_of(model.delays[0]);
   const domains::DomainStates states = followed(timeline);
   for (const domains::StateChange& change : states.changes(0)) {
-    EXPECT_TRUE(change.state != domains::DomainState::kDisturbed || change.at < ms(4000) || change.at > delayed)
+    EXPECT_TRUE(change.state != domains::DomainState::kDisturbed || change.at < ms(6000) || change.at > delayed)
         << "at " << change.at.count() << " ns, seed " << seed;
   }
   for (const RingModel::Delay& delay : model.delays)

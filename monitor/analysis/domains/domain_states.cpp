@@ -32,7 +32,7 @@ constexpr double kOften = 0.5;
 constexpr double kBeyondNoise = 2;
 constexpr int kLooksRemembered = 16;
 /// As if that many had been usual before the first.
-constexpr int kLooksBefore = 4;
+constexpr int kLooksBefore = 2;
 
 /// What a sign has to reach for a word to be said, and where it has to fall to for it to be taken back.
 struct Bounds {
@@ -205,14 +205,14 @@ void DomainStates::read(Story& story, Nanoseconds at) {
   story.typical_step = quantile(story.rounds, 0.5, length, times_room_);
   const Nanoseconds ordinary = quantile(story.rounds, kOrdinaryIdle, std::mem_fn(&MemberStep::idle), times_room_) +
                                Nanoseconds(std::llround(kWaveWait * double(story.typical_step.count())));
-  story.longest_idle = ordinary;
-  if (story.often > kOften)
-    story.longest_idle = std::max(ordinary, Nanoseconds(std::llround(kBeyondNoise * double(story.often_idle.count()))));
-  count_unusual(story, ordinary);
+  const Nanoseconds beyond_noise =
+      std::max(ordinary, Nanoseconds(std::llround(kBeyondNoise * double(story.often_idle.count()))));
+  story.longest_idle = story.often > kOften ? beyond_noise : ordinary;
+  count_unusual(story, ordinary, beyond_noise);
 }
 
 /// Only looks between which any wave had time to pass: one that is seen at several is not often.
-void DomainStates::count_unusual(Story& story, Nanoseconds ordinary) {
+void DomainStates::count_unusual(Story& story, Nanoseconds ordinary, Nanoseconds beyond_noise) {
   const auto steps = std::int64_t(story.rounds.members() + Rounds::kMost);
   if (story.newest - story.counted < steps * story.typical_step) return;
   story.counted = story.newest;
@@ -221,8 +221,9 @@ void DomainStates::count_unusual(Story& story, Nanoseconds ordinary) {
   for (std::size_t i = 0; i < story.rounds.size(); ++i) most = std::max(most, story.rounds[i].most_idle);
   const bool unusual = most > ordinary;
   story.often += ((unusual ? 1 : 0) - story.often) / (kLooksBefore + story.counted_looks);
-  // What is called a wave is no noise; but where it is so at every look noise has grown.
-  const Nanoseconds by_noise = unusual ? std::min(most, story.longest_idle) : Nanoseconds{0};
+  // What is called a wave is no noise; but where it is so at look after look noise has grown. That is learned before it is
+  // known to be so often.
+  const Nanoseconds by_noise = unusual ? std::min(most, beyond_noise) : Nanoseconds{0};
   story.often_idle = std::max(by_noise, story.often_idle * (kLooksRemembered - 1) / kLooksRemembered);
 }
 

@@ -85,7 +85,7 @@ class DomainStates {
   bool look(const timeline::Timeline& timeline, Nanoseconds at);
   bool look_at(const timeline::Timeline& timeline, int domain, Story& story, Nanoseconds at);
   void read(Story& story, Nanoseconds at);
-  static void count_unusual(Story& story, Nanoseconds ordinary);
+  static void count_unusual(Story& story, Nanoseconds ordinary, Nanoseconds beyond_noise);
   static bool become(Story& story, StateChange change);
   static void weigh(Story& story, StateChange change);
   Nanoseconds longest_step() const;
