@@ -65,8 +65,9 @@ TEST(WaveTruth, OfACauseThatNobodyAnnouncedIsItsRankAndStep) {
       look_for_cause(program, guess);
     }
     fmt::print("{} programs, {} right, {} with others; seed {}\n", guess.programs, guess.right, guess.others, seed);
-    // Over 479 programs 476 were right.
-    EXPECT_GE(guess.right, guess.programs - 2);
+    // Over 3,583 programs 3,551 were right, 1,771 of 1,791 of the memory-bound ones. The others have noise that is now and then
+    // a third to half as long as the delay: more than three of 30 are such once in 3,000 times.
+    EXPECT_GE(guess.right, guess.programs - 3);
     EXPECT_LE(guess.others, 2);
   }
 }
