@@ -162,6 +162,22 @@ void add_demo(CommandLine& app, DemoOptions& o, int (*demo)(const DemoOptions&),
   });
 }
 
+/// What goes to the ranks and their agents.
+void add_what_ranks_are_told(CommandLine& verb, RunOptions& o) {
+  add_word(verb, "--step-at", "CALL",
+           "In programs that do not name their steps a step begins when this MPI function returns, as in MPI_Allreduce",
+           waiting_call, [&o](const std::string& call) { o.step_at = call; });
+  add_word(verb, "--likwid-group", "NAME",
+           "Where counters can be read: tell what this group of LIKWID counts, as in MEM_DP, FLOPS_DP (memory "
+           "bandwidth alone)",
+           likwid_group, [&o](const std::string& group) { o.likwid_group = group; });
+  add_word(verb, "--machine", "FILE",
+           "Where ranks do not say what their sockets can do: as this file, which `idlewave calibrate` writes",
+           domain_curve_of, [&o](const std::string& curve) { o.domain_curve = curve; });
+  verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
+  verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
+}
+
 void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   CommandLine verb = app.verb("run");
   verb.add("command", o.command, "Launcher and program, after --").required();
@@ -180,18 +196,7 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
   verb.add("--session", o.session, "Name of the session").type_name("NAME");
   verb.add("--output", o.output, "Write what the program prints into this file").type_name("FILE");
   verb.add("--report", o.report, "Write the report as JSON into this file").type_name("FILE");
-  add_word(verb, "--step-at", "CALL",
-           "In programs that do not name their steps a step begins when this MPI function returns, as in MPI_Allreduce",
-           waiting_call, [&o](const std::string& call) { o.step_at = call; });
-  add_word(verb, "--likwid-group", "NAME",
-           "Where counters can be read: tell what this group of LIKWID counts, as in MEM_DP, FLOPS_DP (memory "
-           "bandwidth alone)",
-           likwid_group, [&o](const std::string& group) { o.likwid_group = group; });
-  add_word(verb, "--machine", "FILE",
-           "Where ranks do not say what their sockets can do: as this file, which `idlewave calibrate` writes",
-           domain_curve_of, [&o](const std::string& curve) { o.domain_curve = curve; });
-  verb.add_flag("--no-preload", o.no_preload, "Do not watch programs that never call idlewave_start");
-  verb.add_flag("--allow-inject", o.allow_inject, "Let operators hold ranks (keys i, n; idlewave inject)");
+  add_what_ranks_are_told(verb, o);
   const Option selftest = verb.add_flag(
       "--selftest", o.selftest,
       "Instead: say what watching costs, by runs without us and with us in turns; the program reads nothing, "
@@ -409,6 +414,44 @@ std::string place_of_strange_flags(const CommandLine& app) {
   return verb == "run" || verb == "record" ? "; the program and its own flags stand after --" : "";
 }
 
+/// Of all verbs; those of one that is not given stay as they are.
+struct Options {
+  DemoOptions demo;
+  RunOptions run;
+  AttachOptions attach;
+  RecordOptions record;
+  CarryOptions carry;
+  ReplayOptions replay;
+  InjectOptions inject;
+  InjectWords inject_words;
+  FileOptions file;
+  TheoryOptions theory;
+};
+
+void add_verbs(CommandLine& app, Options& o, int (*demo)(const DemoOptions&), Parsed& parsed) {
+  for (const Verb& verb : verb_table()) app.add_verb(verb.name, verb.does);
+  add_demo(app, o.demo, demo, parsed);
+  add_run(app, o.run, parsed);
+  add_attach(app, o.attach, parsed);
+  add_record(app, o.record, parsed);
+  add_carry(app, o.carry, parsed);
+  add_replay(app, o.replay, parsed);
+  add_inject(app, o.inject, o.inject_words, parsed);
+  add_file_verbs(app, o.file, parsed);
+  add_theory(app, o.theory, parsed);
+  CommandLine diagnosis = app.verb("doctor");
+  diagnosis.footer("Exit code: 0; 1 if something is broken.");
+  diagnosis.then([&] { parsed = doctor; });
+}
+
+/// Where the line is not to be followed: help was asked for, or it is refused.
+int end_without_verb(const CommandLine& app, const arguments::Ending& ending) {
+  if (!ending.refused) return print(ending.text), 0;
+  if (ending.is_strange) return fail(ending.text + place_of_strange_flags(app), 2);
+  const std::string missing = missing_word(app, ending.text);
+  return fail(!missing.empty() ? missing : as_typed(ending.text), 2);
+}
+
 }  // namespace
 
 int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
@@ -425,37 +468,10 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
       "idlewave"};
   app.add_version(std::string("idlewave ") + IDLEWAVE_VERSION);
   app.require_one_verb();
-  for (const Verb& verb : verb_table()) app.add_verb(verb.name, verb.does);
   Parsed parsed;
-  DemoOptions demo_options;
-  RunOptions run_options;
-  AttachOptions attach_options;
-  RecordOptions record_options;
-  CarryOptions carry_options;
-  ReplayOptions replay_options;
-  InjectOptions inject_options;
-  InjectWords inject_words;
-  FileOptions file_options;
-  TheoryOptions theory_options;
-  add_demo(app, demo_options, demo, parsed);
-  add_run(app, run_options, parsed);
-  add_attach(app, attach_options, parsed);
-  add_record(app, record_options, parsed);
-  add_carry(app, carry_options, parsed);
-  add_replay(app, replay_options, parsed);
-  add_inject(app, inject_options, inject_words, parsed);
-  add_file_verbs(app, file_options, parsed);
-  add_theory(app, theory_options, parsed);
-  CommandLine diagnosis = app.verb("doctor");
-  diagnosis.footer("Exit code: 0; 1 if something is broken.");
-  diagnosis.then([&] { parsed = doctor; });
-
-  if (const auto ending = app.parse(words_of(argc, argv))) {
-    if (!ending->refused) return print(ending->text), 0;
-    if (ending->is_strange) return fail(ending->text + place_of_strange_flags(app), 2);
-    const std::string missing = missing_word(app, ending->text);
-    return fail(!missing.empty() ? missing : as_typed(ending->text), 2);
-  }
+  Options options;
+  add_verbs(app, options, demo, parsed);
+  if (const auto ending = app.parse(words_of(argc, argv))) return end_without_verb(app, *ending);
   // A program of its own has no flags here, and was not found.
   if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: build or install again", argv[1]), 1);
   return parsed();

@@ -226,6 +226,38 @@ void run_in_helper(Start& start) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+/// What the agent is called with; no word is copied.
+class AgentWords {
+ public:
+  /// `clock`: as tell_early_clocks() says it.
+  AgentWords(const Settings& settings, const char* clock) {
+    add(kProgram);
+    add("--session");
+    add(settings.session);
+    add("--detach");
+    if (settings.endpoint != nullptr) add("--connect"), add(settings.endpoint);
+    if (settings.key != nullptr) add("--key"), add(settings.key);
+    if (settings.allow_inject) add("--allow-inject");
+    if (clock[0] != '\0') add("--clock"), add(clock);
+  }
+  char** words() { return words_; }
+
+ private:
+  void add(const char* word) { words_[count_++] = const_cast<char*>(word); }
+
+  char* words_[12] = {};
+  int count_ = 0;
+};
+
+/// Of the memory that the helper shares: what became of it.
+bool outcome_of(char** arguments, char** environment, const Deadline& deadline, Outcome& outcome) {
+  static char buffer[PATH_MAX];  // Once for each process, whose stack may be small.
+  snprintf(outcome.why, kReasonLimit, "the process that was to start the agent has been killed");
+  Start start{agent_path(buffer), arguments, environment, &deadline, &outcome};
+  run_in_helper(start);
+  return outcome.succeeded;
+}
+
 }  // namespace
 
 Request have_host_start_agent(const Settings& settings, const Deadline& deadline) {
@@ -244,37 +276,14 @@ bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)
   }
   char clock[kClockLimit];
   tell_early_clocks(clock);
-  static char buffer[PATH_MAX];  // Once for each process, whose stack may be small.
-  char* arguments[12] = {};
-  int count = 0;
-  const auto add = [&](const char* text) { arguments[count++] = const_cast<char*>(text); };
-  add(kProgram);
-  add("--session");
-  add(settings.session);
-  add("--detach");
-  if (settings.endpoint != nullptr) {
-    add("--connect");
-    add(settings.endpoint);
-  }
-  if (settings.key != nullptr) {
-    add("--key");
-    add(settings.key);
-  }
-  if (settings.allow_inject) add("--allow-inject");
-  if (clock[0] != '\0') {
-    add("--clock");
-    add(clock);
-  }
+  AgentWords arguments(settings, clock);
   char** environment = agent_environment();
   void* memory = mmap(nullptr, sizeof(Outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   bool succeeded = false;
   if (environment != nullptr && memory != MAP_FAILED) {
-    auto* outcome = static_cast<Outcome*>(memory);
-    snprintf(outcome->why, kReasonLimit, "the process that was to start the agent has been killed");
-    Start start{agent_path(buffer), arguments, environment, &deadline, outcome};
-    run_in_helper(start);
-    succeeded = outcome->succeeded;
-    snprintf(why, kReasonLimit, "%s", outcome->why);
+    auto& outcome = *static_cast<Outcome*>(memory);
+    succeeded = outcome_of(arguments.words(), environment, deadline, outcome);
+    snprintf(why, kReasonLimit, "%s", outcome.why);
   }
   if (memory != MAP_FAILED) munmap(memory, sizeof(Outcome));
   free(environment);

@@ -264,6 +264,23 @@ inline void note_window(const Word* words) {
     if (*reinterpret_cast<const int*>(words[flag]) != 0) messages.close_window(window);
 }
 
+/// Of a collective.
+template <Call call, Form form, bool waits>
+inline void note_collective(const Word* words) {
+  constexpr int comm = place_of(call, "comm"), request = place_of(call, "request");
+  constexpr int root = place_of(call, "root");
+  Part part = *part_in(call);
+  if constexpr (*part_in(call) == Part::kFromNeighbours)
+    part = Messages::part_of_neighbours(bytes_to_neighbour<call, form>(words));
+  int its_rank = 0;
+  if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
+  const Handles::Key group = Handles::key_of<form>(words[comm]);
+  if constexpr (request >= 0)
+    messages.start_collective(group, part, its_rank, requests_at<form>(words[request]), waits);
+  else
+    messages.collective(group, part, its_rank);
+}
+
 /// After the call, which may have failed.
 template <Call call, Form form, bool waits>
 inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] const Sent& sent) {
@@ -290,17 +307,7 @@ inline void note_after(const Word* words, bool has_succeeded, [[maybe_unused]] c
   } else if constexpr (call == kStartall) {
     messages.start(requests_at<form>(words[1]), int_at<form>(words[0]), watch.sums);
   } else if constexpr (part_in(call).has_value()) {
-    constexpr int root = place_of(call, "root");
-    Part part = *part_in(call);
-    if constexpr (*part_in(call) == Part::kFromNeighbours)
-      part = Messages::part_of_neighbours(bytes_to_neighbour<call, form>(words));
-    int its_rank = 0;
-    if constexpr (root >= 0) its_rank = int_at<form>(words[root]);
-    const Handles::Key group = Handles::key_of<form>(words[comm]);
-    if constexpr (request >= 0)
-      messages.start_collective(group, part, its_rank, requests_at<form>(words[request]), waits);
-    else
-      messages.collective(group, part, its_rank);
+    note_collective<call, form, waits>(words);
   } else if constexpr (is_one_of(call, {kWin_fence, kWin_post, kWin_start, kWin_complete, kWin_wait, kWin_test})) {
     note_window<call, form>(words);
   } else if constexpr (call == kMrecv || asks_of_a_request(call)) {

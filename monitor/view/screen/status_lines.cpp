@@ -179,6 +179,31 @@ std::vector<std::string> step_in_words(const Model& model) {
           fmt::format("{}, wait {}", step, share), step};
 }
 
+/// On the right: how much comes in, and what of it is not known singly, or not at all.
+void add_counts(const SessionInfo& session, const timeline::Timeline& timeline, std::vector<Piece>& pieces) {
+  const std::uint64_t dropped = timeline.dropped(), summed = timeline.phases_summed();
+  const std::uint64_t unseen = timeline.calls().unseen();
+  if (!session.replay && !timeline.empty())
+    pieces.push_back({.text = fmt::format("{:>6} ev/s", paint::to_count(session.events_per_second)),
+                      .ink = Ink::kDim,
+                      .weight = 4,
+                      .right = true});
+  if (summed > 0)
+    pieces.push_back({.text = paint::to_count(static_cast<double>(summed)) + " phases in sums",
+                      .ink = Ink::kDim,
+                      .weight = 5,
+                      .right = true});
+  if (unseen > 0)
+    pieces.push_back({.text = paint::to_count(static_cast<double>(unseen)) + " calls unseen",
+                      .ink = Ink::kWarning,
+                      .weight = 9,
+                      .right = true});
+  pieces.push_back({.text = paint::to_count(static_cast<double>(dropped)) + " dropped",
+                    .ink = dropped > 0 ? Ink::kWarning : Ink::kDim,
+                    .weight = dropped > 0 ? 9 : 4,
+                    .right = true});
+}
+
 }  // namespace
 
 Piece carrier_piece(const State& state, const Model& model) {
@@ -201,8 +226,6 @@ std::vector<Piece> title_pieces(const layout::Layout& layout, const State& state
   const std::string label = paint::shortened(session.label.empty() ? timeline.program() : session.label, kLongestName);
   const std::string name = session.name == label ? "" : paint::shortened(session.name, kLongestName);
   const std::size_t sockets = timeline.domains().size();
-  const std::uint64_t dropped = timeline.dropped(), summed = timeline.phases_summed();
-  const std::uint64_t unseen = timeline.calls().unseen();
   const bool past = layout::shows_the_past(state, model, layout);
   const Nanoseconds moment = layout::moment_of(state, model, layout);
   const wire::Step step = layout::step_shown(model, moment);
@@ -216,27 +239,10 @@ std::vector<Piece> title_pieces(const layout::Layout& layout, const State& state
       {.text = timeline.empty() ? "" : paint::to_moment(moment, std::chrono::milliseconds(100)),
        .weight = 6,
        .reverse = past},
-      {.text = noise_in_words(map::noises(timeline), moment), .ink = Ink::kWarning, .weight = 8, .bold = true},
-      {.text = session.replay || timeline.empty()
-                   ? ""
-                   : fmt::format("{:>6} ev/s", paint::to_count(session.events_per_second)),
-       .ink = Ink::kDim,
-       .weight = 4,
-       .right = true},
-      {.text = summed == 0 ? "" : paint::to_count(static_cast<double>(summed)) + " phases in sums",
-       .ink = Ink::kDim,
-       .weight = 5,
-       .right = true},
-      {.text = unseen == 0 ? "" : paint::to_count(static_cast<double>(unseen)) + " calls unseen",
-       .ink = Ink::kWarning,
-       .weight = 9,
-       .right = true},
-      {.text = paint::to_count(static_cast<double>(dropped)) + " dropped",
-       .ink = dropped > 0 ? Ink::kWarning : Ink::kDim,
-       .weight = dropped > 0 ? 9 : 4,
-       .right = true},
-      beginning_piece(timeline, session.replay.has_value()),
-      recording_piece(session.recording, session.replay.has_value())};
+      {.text = noise_in_words(map::noises(timeline), moment), .ink = Ink::kWarning, .weight = 8, .bold = true}};
+  add_counts(session, timeline, pieces);
+  pieces.push_back(beginning_piece(timeline, session.replay.has_value()));
+  pieces.push_back(recording_piece(session.recording, session.replay.has_value()));
   if (past && !state.paused) {
     pieces.push_back({.text = "◂ past, f follows", .ink = Ink::kWarning, .weight = 7, .right = true});
   }
