@@ -134,6 +134,20 @@ TEST(LateSteps, AreNoneWhereItComesAllTheTime) {
   EXPECT_THAT(late_in(model), IsEmpty());
 }
 
+/// Some of them are longer by the last digit in which times are known.
+TEST(LateSteps, AreNoneOfManyInterruptionsOfOneLength) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  std::bernoulli_distribution interrupted(0.1), rounded_up(0.05);
+  for (const double length : {1.5, 5.790508, 19.670894}) {
+    RingModel model;
+    model.more_work = [&](Rank, int) {
+      return interrupted(random) ? ms(length) + Nanoseconds(rounded_up(random) ? 1 : 0) : ms(0);
+    };
+    EXPECT_THAT(late_in(model), IsEmpty()) << length << " ms, seed " << seed;
+  }
+}
+
 TEST(LateSteps, AreNoneWhereARankBecomesSlow) {
   RingModel model;
   model.more_work = [](Rank rank, int step) { return rank == 7 && step >= 50 ? ms(20) : ms(0); };

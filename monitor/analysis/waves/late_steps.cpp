@@ -36,6 +36,8 @@ constexpr std::size_t kTail = 16;
 /// off; with each one more a third of that. One in ten thousand in sum; and a third of that by moments.
 constexpr double kByChance = 6e-5, kByChanceOfMoments = kByChance / 3, kForOneMore = 1.0 / 3;
 constexpr std::uint64_t kFewestSteps = 4 * kTail;
+/// Of the least excess. Values are known no better, so that one of many that are the same lies beyond none of them.
+constexpr double kPrecision = 1e-4;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kStepsAround = 16;
 constexpr std::size_t kFewestBeside = 3;
@@ -96,7 +98,7 @@ std::size_t count_beyond(std::span<const Excess> values, double least, bool of_m
   double allowed = by_chance;
   for (std::size_t left_out = 1; left_out <= std::min(kMostFound, values.size()); ++left_out, allowed *= kForOneMore) {
     const double next = left_out < values.size() ? std::max(0.0, values[left_out].value) : 0;
-    const double scale = scale_behind(values, left_out, of_moments);
+    const double scale = std::max(scale_behind(values, left_out, of_moments), kPrecision * least);
     for (std::size_t count = left_out; count > found; --count) {
       const double value = values[count - 1].value;
       if (value > least && value > next && chance(count, left_out, (value - next) / scale) < allowed) found = count;
