@@ -52,6 +52,18 @@ bool parse_record(char* text, AgentRecord& record) {
   return record.pid > 0 && record.start > 0 && record.memory_fd >= 0;
 }
 
+/// Fields of /proc/<pid>/stat, from 1, as proc(5) counts them.
+constexpr int kNameField = 2;
+constexpr int kThreadsField = 20;
+constexpr int kStartField = 22;
+
+/// 0 where the line has no such field.
+std::uint64_t number_behind(const char* name_end, int field) {
+  const char* blank = name_end;
+  for (int number = kNameField; blank != nullptr && number < field; ++number) blank = strchr(blank + 1, ' ');
+  return blank != nullptr ? strtoull(blank, nullptr, 10) : 0;
+}
+
 }  // namespace
 
 bool write_agent_record(const char* session, const AgentRecord& record) {
@@ -87,13 +99,12 @@ bool is_alive(const AgentRecord& record) { return record.start != 0 && process_s
 std::uint64_t process_start_time(pid_t pid) {
   char path[32], text[1024];
   if (pid <= 0 || !print_to(path, "/proc/%d/stat", pid) || !read_small_file(path, text)) return 0;
-  const char* field = strrchr(text, ')');  // The name in field 2 may itself hold blanks and brackets.
-  if (field == nullptr || strlen(field) < 3 || field[2] == 'Z' || field[2] == 'X') return 0;
-  for (int number = 2; number < 22; ++number) {
-    field = strchr(field + 1, ' ');
-    if (field == nullptr) return 0;
-  }
-  return strtoull(field, nullptr, 10);
+  const char* const name_end = strrchr(text, ')');  // The name in field 2 may itself hold blanks and brackets.
+  if (name_end == nullptr || strlen(name_end) < 3) return 0;
+  const char state = name_end[2];
+  // A process whose first thread has ended is shown as a zombie while others go on.
+  if (state == 'X' || (state == 'Z' && number_behind(name_end, kThreadsField) < 2)) return 0;
+  return number_behind(name_end, kStartField);
 }
 
 void for_each_live_session(void (*visit)(const char* session, const AgentRecord& record, void* context),

@@ -20,7 +20,8 @@ bool read_agent_record(const char* session, AgentRecord& record);         ///< F
 void remove_agent_record(const char* session, const AgentRecord& record);
 bool is_alive(const AgentRecord& record);
 
-/// Field 22 of /proc/<pid>/stat; 0 if there is no such process, or only a zombie is left of it.
+/// Field 22 of /proc/<pid>/stat; 0 if there is no such process, or only a zombie is left of it. Of one whose first thread has
+/// ended while others go on, too.
 std::uint64_t process_start_time(pid_t pid);
 
 /// Calls visit(session, record) for each session with a living agent.

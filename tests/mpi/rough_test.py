@@ -103,6 +103,10 @@ class Processes(Rough):
     def test_another_program_before_mpi_begins(self, mpi):
         self.quiet(mpi, "exec-first", self.program(f"rough.{mpi}"), "plain", str(STEPS))
 
+    def test_mpi_by_another_thread_when_the_first_has_ended(self):
+        """MPICH can't begin then, alone either."""
+        self.quiet("openmpi", "first-ends")
+
     @each_mpi
     def test_a_rank_that_is_stopped_and_goes_on(self, mpi):
         self.quiet(mpi, "stop")

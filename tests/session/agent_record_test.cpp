@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "probe/session/directory.h"
@@ -104,6 +108,42 @@ TEST(ProcessStartTime, SurvivesABracketInTheProgramsName) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_GE(theirs, own);
+}
+
+/// A child whose first thread ends at once; the other one ends when something can be read from `until`.
+pid_t fork_without_first_thread(int until) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  std::thread([until] {
+    char any = 0;
+    _exit(read(until, &any, 1) == 1 ? 0 : 1);
+  }).detach();
+  syscall(SYS_exit, 0);  // What pthread_exit comes to, without going back through the frames of the test.
+  abort();
+}
+
+char state_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  return name_end == std::string::npos ? '?' : line.at(name_end + 2);
+}
+
+TEST(ProcessStartTime, IsThatOfAProcessWhoseFirstThreadHasEnded) {
+  int until[2];
+  ASSERT_EQ(pipe(until), 0);
+  const pid_t child = fork_without_first_thread(until[0]);
+  while (state_of(child) != 'Z') usleep(1000);
+  EXPECT_GE(process_start_time(child), process_start_time(getpid()));
+  ASSERT_EQ(write(until[1], "", 1), 1);
+  siginfo_t end{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(state_of(child), 'Z');
+  EXPECT_EQ(process_start_time(child), 0U) << "a zombie is all that is left";
+  waitpid(child, nullptr, 0);
+  close(until[0]);
+  close(until[1]);
 }
 
 }  // namespace

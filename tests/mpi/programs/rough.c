@@ -6,6 +6,7 @@
  *   fork-exec   a child becomes PROGRAM, the parent waits for it
  *   exec        rank 0 becomes PROGRAM after its steps
  *   exec-first  every rank becomes PROGRAM before MPI_Init
+ *   first-ends  MPI is called by another thread, once the first one has ended
  *   abort       the last rank calls abort() after its steps
  *   unended     all call exit(3) and nobody MPI_Finalize
  *   other-exit  the same, by another thread
@@ -212,6 +213,27 @@ static void* exit_there(void* unused) {
   exit(3);
 }
 
+int main(int argc, char** argv);
+
+static int is_first_thread_there(void) {
+  char line[1024] = "";
+  FILE* file = fopen("/proc/self/stat", "r");
+  if (file == NULL || fgets(line, sizeof line, file) == NULL) fail("/proc/self/stat");
+  fclose(file);
+  return strstr(line, ") Z ") == NULL;
+}
+
+static void* go_on_there(void* words) {
+  while (is_first_thread_there()) usleep(1000);
+  exit(main(3, (char**)words));
+}
+
+static void end_first_thread(char** words) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, go_on_there, words);
+  pthread_exit(NULL);
+}
+
 int main(int argc, char** argv) {
   const int steps = atoi(argv[2]);
   pid_t beside = 0;
@@ -222,6 +244,7 @@ int main(int argc, char** argv) {
     execv(others[0], others);
     fail(others[0]);
   }
+  if (is("first-ends") && syscall(SYS_gettid) == getpid()) end_first_thread(argv);
   if (is("no-start")) refuse_processes();
   if (is("no-lock")) refuse_locks();
   if (is("no-connect")) refuse_connections();
