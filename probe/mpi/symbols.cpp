@@ -59,15 +59,6 @@ int take_if_it(dl_phdr_info* object, std::size_t, void* listed) {
   return 1;
 }
 
-/// As RTLD_DEFAULT, which would keep the object where it is found loaded for as long as ours is.
-void* find_for_all(const char* name) {
-  void* program = dlopen(nullptr, RTLD_LAZY);
-  if (program == nullptr) return nullptr;
-  void* found = dlsym(program, name);
-  dlclose(program);
-  return found;
-}
-
 /// Where MPI was found that the linker does not show to all: an address in that library.
 std::atomic<const void*> library{nullptr};
 
@@ -102,8 +93,16 @@ void* find_anywhere(const char* name) {
   }
 }
 
-bool comes_to_us(const char* name) {
-  const void* found = find_for_all(name);
+NamesForAll::NamesForAll() : program_(dlopen(nullptr, RTLD_LAZY)) {}
+
+NamesForAll::~NamesForAll() {
+  if (program_ != nullptr) dlclose(program_);
+}
+
+void* NamesForAll::find(const char* name) const { return program_ != nullptr ? dlsym(program_, name) : nullptr; }
+
+bool NamesForAll::come_to_us(const char* name) const {
+  const void* found = find(name);
   return found != nullptr && is_ours(found);
 }
 
@@ -117,7 +116,7 @@ bool is_in_library(const void* address) {
 }
 
 void* find_variable(const char* name, const void* caller) {
-  void* found = find_for_all(name);
+  void* found = NamesForAll().find(name);
   return found != nullptr ? found : find_hidden(name, caller);
 }
 

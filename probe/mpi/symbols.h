@@ -21,8 +21,23 @@ Function* find_either(const char* name, const char* other, const void* caller) {
 /// that, who may know nothing of MPI. Null: nobody has it. For what the program could not go on without.
 void* find_anywhere(const char* name);
 
-/// Whether who calls that function comes to us: not where the program has one of its own.
-bool comes_to_us(const char* name);
+/// What the linker shows to all objects, as RTLD_DEFAULT, which would keep the object where a name is found loaded for as
+/// long as ours is. Opened once for many names: the thread sanitizer's library reads the whole map of the process again
+/// whenever something is opened or closed.
+class NamesForAll {
+ public:
+  NamesForAll();
+  ~NamesForAll();
+  NamesForAll(const NamesForAll&) = delete;
+  NamesForAll& operator=(const NamesForAll&) = delete;
+
+  void* find(const char* name) const;  ///< Null: nobody has it.
+  /// Whether who calls that function comes to us: not where the program has one of its own.
+  bool come_to_us(const char* name) const;
+
+ private:
+  void* program_;
+};
 
 /// Whether an address lies in an object that has the MPI library's functions, for C or for Fortran. Takes the linker's
 /// lock.

@@ -108,8 +108,9 @@ void begin_step_by_word() {
 /// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program. Null: no
 /// call is hidden from us. Asks the linker for every name.
 const char* hidden_call() {
+  const NamesForAll names;
   for (const CallInfo& call : calls())
-    if (!comes_to_us(call.name)) return call.name;
+    if (!names.come_to_us(call.name)) return call.name;
   return nullptr;
 }
 

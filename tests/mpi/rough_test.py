@@ -446,6 +446,26 @@ class Libraries(Rough):
         self.assertEqual((said, report["complete"]), ([], True))
 
 
+    def opened(self, run, name):
+        """The most that a rank has opened."""
+        files = self.files(name)
+        done = run(OWN_FILES=str(files))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return max(int(path.read_text()) for path in files.glob("opened.*"))
+
+    @each_mpi
+    def test_opens_few_objects(self, mpi):
+        """Whenever one is opened the thread sanitizer's library reads the whole map of the process."""
+        flag = {"openmpi": ["-x", "LD_PRELOAD="], "mpich": ["-genv", "LD_PRELOAD", ""]}[mpi]
+        flag[-1] += self.program(f"opens.{mpi}")
+        command = [*self.launcher(mpi), *flag, self.program(f"rough.{mpi}"), "plain", str(STEPS)]
+        alone = self.opened(lambda **options: self.call(command, **options), "alone")
+        watched = self.opened(lambda **options: self.watch(command, **options)[0], "watched")
+        print(f"{alone} alone, {watched} watched", file=sys.stderr)
+        self.assertGreater(alone, 0)
+        self.assertLess(watched, alone + 100)
+
+
 class Agents(Rough):
     @each_mpi
     def test_one_of_another_version(self, mpi):
