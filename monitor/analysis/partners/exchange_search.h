@@ -62,6 +62,7 @@ class ExchangeSearch {
   void end_round();
   void end_start();
   void conclude();
+  void ask_for_ends();
   void drop();
   void tidy();
   void add_receivers();
