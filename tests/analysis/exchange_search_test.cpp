@@ -16,6 +16,9 @@ namespace {
 
 using wire::Step;
 
+/// As the search looks for.
+constexpr std::size_t kMostDistances = 6;
+
 /// Steps of programs that exchange messages by some rule, all of them or a part of their ranks, with waits that last a
 /// little longer or much longer than by the rule.
 class RandomSamples {
@@ -36,6 +39,7 @@ class RandomSamples {
   std::pair<steps::CommonSteps, partners::Exchange> next_of_many() {
     const Rank ranks = whole(1'300, 3'000);
     partners::Exchange exchange = any_exchange();
+    while (exchange.distances.size() > kMostDistances) exchange = any_exchange();
     exchange.rendezvous = exchange.split = false, exchange.certain = true;
     std::ranges::sort(exchange.distances);
     steps::CommonSteps steps;
