@@ -29,7 +29,7 @@ Scenario on_network(Scenario scenario) {
 /// difference grows from step to step by up to a factor of about 2, in either simulation: the fewer steps, the sharper
 /// the comparison. A transfer is a microsecond at least, or takes no time.
 double tolerance(const Scenario& scenario) {
-  return scenario.program.kernel == support::Kernel::kCore ? 2e-9 * (1 + double(scenario.program.steps)) : 5e-7;
+  return scenario.program.kernel == support::Kernel::kCore ? 2e-9 * (1 + double(scenario.program.steps)) : 1e-6;
 }
 
 Scenario next_comparable(RandomScenarios& scenarios) {
