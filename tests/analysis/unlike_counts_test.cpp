@@ -40,10 +40,10 @@ wire::Roster roster_of(const RingModel& model) {
   return roster;
 }
 
-Timeline told(RingModel model, const Numbering& number, bool say_partners = true) {
+Timeline told_with(const wire::Roster& roster, RingModel model, const Numbering& number) {
   model.run();
   Timeline timeline;
-  EXPECT_TRUE(timeline.apply_roster("n1", say_partners ? roster_of(model) : model.roster()));
+  EXPECT_TRUE(timeline.apply_roster("n1", roster));
   Nanoseconds last{};
   for (Rank rank = 0; rank < model.ranks; ++rank) {
     std::vector<wire::Event> events = model.events_of(rank);
@@ -54,6 +54,10 @@ Timeline told(RingModel model, const Numbering& number, bool say_partners = true
   }
   timeline.advance("n1", last);
   return timeline;
+}
+
+Timeline told(const RingModel& model, const Numbering& number, bool say_partners = true) {
+  return told_with(say_partners ? roster_of(model) : model.roster(), model, number);
 }
 
 RingModel ring_of_eight() {
@@ -128,6 +132,37 @@ TEST(UnlikeCounts, AreNoneWhereNobodySaysWhomItWaitsForAndAllCountAlike) {
 TEST(UnlikeCounts, AreNoneWhereOneThatOnlySendsIsTwiceAsFast) {
   EXPECT_FALSE(partners::find_unlike_counts(told(
       ring_of_eight(), [](Rank rank, Step step) { return rank == 3 ? 2 * step : step; }, false)));
+}
+
+/// Who waits for whom is not as the model has it.
+wire::Roster roster_of_eight(const std::vector<std::pair<Rank, std::vector<Rank>>>& waits) {
+  wire::Roster roster = ring_of_eight().roster();
+  for (const auto& [rank, from] : waits) {
+    roster.patterns.push_back({.from = from});
+    roster.cycles.push_back({{{std::uint32_t(roster.patterns.size()) - 1}}});
+    roster.ranks[std::size_t(rank)].cycle = std::uint32_t(roster.cycles.size());
+  }
+  return roster;
+}
+
+TEST(UnlikeCounts, AreFoundWhereOneThatSaysItWaitsForNobodyIsFarAheadOfWhoDoesNotSay) {
+  const wire::Roster roster = roster_of_eight({{3, {}}, {2, {1}}, {4, {-1}}});
+  const auto found = partners::find_unlike_counts(told_with(roster, ring_of_eight(), rank_3_counts_thirty));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 3);
+  EXPECT_THAT(found->behind, testing::AnyOf(0, 1, 5, 6, 7));
+  EXPECT_FALSE(found->is_awaited);
+}
+
+TEST(UnlikeCounts, AreNoneWhereAMasterIsFarAheadOfEachOfItsWorkers) {
+  for (const bool says_nobody : {false, true}) {
+    std::vector<std::pair<Rank, std::vector<Rank>>> waits;
+    for (Rank rank = 0; rank < 8; ++rank)
+      if (rank != 3) waits.push_back({rank, {3 - rank}});
+    if (says_nobody) waits.push_back({3, {}});
+    EXPECT_FALSE(
+        partners::find_unlike_counts(told_with(roster_of_eight(waits), ring_of_eight(), rank_3_counts_thirty)));
+  }
 }
 
 TEST(UnlikeCounts, LeaveNothingToSayOfWavesAndCauses) {

@@ -109,16 +109,31 @@ std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
   return std::nullopt;
 }
 
-/// The rank that is farthest ahead of those who don't say whom they wait for, if it is too far ahead of the last of them.
-/// Ranks that wait for one another in any way are not apart by as many steps as there are ranks.
-class Undeclared {
+bool names_nobody(const wire::WaitPattern& pattern) {
+  const bool may_wait_for_receivers = (pattern.rendezvous || pattern.uncertain) && !pattern.to.empty();
+  return !pattern.collective && pattern.from.empty() && !may_wait_for_receivers;
+}
+
+/// It does not say whom it waits for, or that it waits for nobody.
+bool names_nobody(const Timeline& timeline, Rank rank) {
+  const auto said = timeline.declared_waits(rank);
+  if (!said) return true;
+  return std::ranges::all_of(said->cycle->steps, [&](const auto& step) {
+    return std::ranges::all_of(step, [&](std::uint32_t number) { return names_nobody(said->patterns[number]); });
+  });
+}
+
+/// The rank that is farthest ahead of those who name nobody whom they wait for, if it is too far ahead of the last of them.
+/// Ranks that wait for one another in any way are not apart by as many steps as there are ranks. Who names somebody is none
+/// of them: a master has taken as many steps as its workers together, who wait for it.
+class NamingNobody {
  public:
-  explicit Undeclared(const Timeline& timeline) : timeline_(timeline) {}
+  explicit NamingNobody(const Timeline& timeline) : timeline_(timeline) {}
 
   void look_at(Rank rank) {
     const Lane* lane = timeline_.lane(rank);
     // Who has told of nothing for most of the run may have ended.
-    if (!lane || lane->steps().empty() || timeline_.declared_waits(rank)) return;
+    if (!lane || lane->steps().empty() || !names_nobody(timeline_, rank)) return;
     const timeline::StepRecord latest = lane->steps().back();
     if (latest.begin - timeline_.begin() < (timeline_.now() - timeline_.begin()) / 2) return;
     if (first_.rank < 0 || latest.step > first_.step) first_ = {rank, latest.step};
@@ -148,12 +163,12 @@ class Undeclared {
 
 std::optional<UnlikeCounts> find_unlike_counts(const Timeline& timeline) {
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kMostRanks);
-  Undeclared undeclared(timeline);
+  NamingNobody naming_nobody(timeline);
   for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
     if (auto found = find_ahead(timeline, rank)) return found;
-    undeclared.look_at(rank);
+    naming_nobody.look_at(rank);
   }
-  return undeclared.found();
+  return naming_nobody.found();
 }
 
 std::string to_words(const UnlikeCounts& counts) {
