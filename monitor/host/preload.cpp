@@ -143,6 +143,20 @@ void say_to_slurm(Words& command, const std::string& library, const std::string&
   export_by_slurm(command, kAssigned + value);
 }
 
+/// What `env` assigns, should it stand there, would take the place of ours.
+void add_behind_env(Words& command, std::size_t at, const std::string& library) {
+  if (at >= command.size() || fs::path(command[at]).filename() != "env") return;
+  for (++at; at < command.size() && command[at].find('=') != kNowhere && command[at][0] != '-'; ++at)
+    if (command[at].starts_with(kAssigned)) command[at].insert(std::strlen(kAssigned), library + ":");
+}
+
+/// In front of the launcher, or of each program.
+void add_behind_each_env(Words& command, LauncherKind kind, const std::string& library) {
+  if (kind == LauncherKind::kOther) return add_behind_env(command, 0, library);
+  for (std::size_t from = 1; from <= command.size(); ++from)
+    if (from == 1 || command[from - 1] == ":") add_behind_env(command, end_of_flags(command, from, kind), library);
+}
+
 }  // namespace
 
 Preload choose_preload(const std::vector<std::string>& command, LauncherKind kind) {
@@ -159,6 +173,7 @@ Preload choose_preload(const std::vector<std::string>& command, LauncherKind kin
 std::vector<std::string> with_preload(std::vector<std::string> command, LauncherKind kind, const std::string& library,
                                       std::vector<std::string>& environment) {
   const std::string value = joined(library, std::getenv(kName));
+  add_behind_each_env(command, kind, library);
   switch (kind) {
     case LauncherKind::kOpenMpi:
       if (!add_to_open_mpi_list(command, {kAssigned + library}, environment)) say_to_open_mpi(command, library, value);

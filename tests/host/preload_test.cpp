@@ -105,6 +105,28 @@ class Program {
   std::filesystem::path path_;
 };
 
+TEST_F(Preloaded, WhatEnvGivesToLauncherOrProgramIsLoadedBehindIt) {
+  EXPECT_THAT(with(LauncherKind::kOther, {"/usr/bin/env", "A=1", "LD_PRELOAD=x.so", "mpirun", "sh"}),
+              ElementsAre("/usr/bin/env", "A=1", "LD_PRELOAD=/us.so:x.so", "mpirun", "sh"));
+  EXPECT_THAT(environment, ElementsAre("LD_PRELOAD=/us.so"));
+  EXPECT_THAT(with(LauncherKind::kOpenMpi, {"mpirun", "ls", ":", "-n", "2", "env", "LD_PRELOAD=x.so", "sh"}),
+              ElementsAre("mpirun", "-x", "LD_PRELOAD=/us.so", "ls", ":", "-x", "LD_PRELOAD=/us.so", "-n", "2", "env",
+                          "LD_PRELOAD=/us.so:x.so", "sh"));
+  EXPECT_THAT(with(LauncherKind::kMpich, {"mpirun", "-n", "2", "env", "LD_PRELOAD=x.so", "sh"}),
+              ElementsAre("mpirun", "-genv", "LD_PRELOAD", "/us.so", "-n", "2", "env", "LD_PRELOAD=/us.so:x.so", "sh"));
+}
+
+TEST_F(Preloaded, WordsOfTheProgramAreLeftAsTheyAre) {
+  for (const Words& words : {Words{"env", "sh", "LD_PRELOAD=x.so"}, Words{"sh", "env", "LD_PRELOAD=x.so"}}) {
+    EXPECT_EQ(with(LauncherKind::kOther, words), words);
+    Words command = {"mpirun", "-genv", "LD_PRELOAD", "/us.so"};
+    command.insert(command.end(), words.begin(), words.end());
+    Words given = words;
+    given.insert(given.begin(), "mpirun");
+    EXPECT_EQ(with(LauncherKind::kMpich, given), command);
+  }
+}
+
 TEST_F(Preloaded, AProgramThatTakesNothingIsLeftAsItIsAndSaysWhy) {
   if (!IDLEWAVE_HAS_LIBRARY) GTEST_SKIP() << "built with a sanitizer, and so without the library";
   Program other("iw-preload-other");
