@@ -213,7 +213,7 @@ void Timeline::follow(RankPlace& place, Rank rank, std::uint64_t cycle) {
       if (one[std::size_t(step) % one.size()] != other[std::size_t(step) % other.size()]) return false;
     return true;
   };
-  place.follows = {now, partners_.told(rank, step_of(place), place.follows, now, same)};
+  place.follows = partners_.told(rank, step_of(place), place.follows, now, same);
 }
 
 /// That goes on, as far as was told.
@@ -224,8 +224,24 @@ std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank) const {
 }
 
 std::optional<DeclaredWaits> Timeline::declared_waits(Rank rank, wire::Step step) const {
-  const auto before = partners_.cycle_in(rank, step);
-  return before ? waits_of(places_[std::size_t(rank)], *before) : declared_waits(rank);
+  if (lane(rank) == nullptr) return std::nullopt;
+  const RankPlace& place = places_[std::size_t(rank)];
+  return waits_of(place, partners_.cycle_in(rank, step, place.follows));
+}
+
+double Timeline::declared_share(Rank rank) const {
+  if (lane(rank) == nullptr) return 0;
+  const PartnerLog::Followed& now = places_[std::size_t(rank)].follows;
+  const wire::Step first = first_step(), end = latest_step() + 1;
+  const wire::Step silent = partners_.silent_steps(rank, first, end, now);
+  return 1 - double(silent) / double(std::max<wire::Step>(1, end - first));
+}
+
+std::optional<wire::Step> Timeline::partners_forgotten_before() const {
+  std::optional<wire::Step> before;
+  for (Rank rank = 0; rank < Rank(places_.size()); ++rank)
+    before = std::max(before, partners_.forgotten_before(rank, places_[std::size_t(rank)].follows));
+  return before;
 }
 
 /// A later roster may have left the rank out, and have fewer cycles.
@@ -297,10 +313,8 @@ void Timeline::apply_ranks(const std::string& name, Node& node, const wire::Rost
       node.ranks.push_back(info.rank);
     }
     const std::uint32_t cycle = info.cycle <= node.cycles.size() ? info.cycle : 0;
-    if (cycle != place.follows.cycle) {
-      const wire::Step from = step_of(place);
-      partners_.announced(info.rank, from, std::exchange(place.follows, {cycle, from}));
-    }
+    if (cycle != place.follows.cycle)
+      place.follows = partners_.announced(info.rank, step_of(place), place.follows, cycle);
     note_step_source(place, info.steps);
     place.domain = info.domain == wire::kNoDomain ? -1 : domain_index(name, info.domain);
     if (place.domain >= 0) domains_[std::size_t(place.domain)].ranks.push_back(info.rank);

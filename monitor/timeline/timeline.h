@@ -158,10 +158,15 @@ class Timeline {
 
   /// Whom a rank says that it waits for, as it said last; nothing: it does not say.
   std::optional<DeclaredWaits> declared_waits(Rank rank) const;
-  /// The same of one step: as it said last up to there; before it said anything, as it said first.
+  /// The same of one step: as it said last up to there; before it said anything, as it said first. Nothing also where that
+  /// is forgotten.
   std::optional<DeclaredWaits> declared_waits(Rank rank, wire::Step step) const;
-  /// From which on some rank says other things than before, ascending: the latest.
+  /// Of all steps of the run, the share of which it is known whom the rank said that it waits for.
+  double declared_share(Rank rank) const;
+  /// From which on some rank says other things than before, ascending: the latest, as far as there is room for them.
   std::vector<wire::Step> partner_changes() const { return partners_.steps(); }
+  /// Of some rank it is forgotten whom it waited for before that step, as it has said other things too often; nothing: of none.
+  std::optional<wire::Step> partners_forgotten_before() const;
 
   const std::deque<Loss>& losses() const { return losses_.all(); }
   std::uint64_t holes_forgotten() const { return losses_.holes_forgotten(); }  ///< That are not in losses() any more.

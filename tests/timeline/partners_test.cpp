@@ -61,30 +61,89 @@ struct Said {
   }
 };
 
+/// In all steps of a cycle of with_cycles it is the same.
+Rank awaited(const DeclaredWaits& waits) { return waits.patterns[waits.cycle->steps[0][0]].from[0]; }
+
 /// Rosters say the same, now and then, and sometimes before the rank's own word has come.
 TEST(Timeline, KnowsWhomARankWaitedForInEachStep) {
   const std::uint64_t seed = any_seed();
   std::mt19937_64 random(seed);
   for (int round = 0; round < 300; ++round) {
     SCOPED_TRACE("round " + std::to_string(round) + " of seed " + std::to_string(seed));
-    constexpr int kSteps = 80, kCycles = 5;
+    constexpr int kCycles = 5;
+    const int steps = round % 10 == 0 ? 3000 : 80;
     Timeline timeline;
     Said said;
     std::uint32_t now = 0;
     timeline.apply_roster("n", with_cycles(kCycles, 0));
     timeline.append("n", rank_lane(0), std::vector{start(ms(0))});
-    for (int number = 0; number < kSteps; ++number) {
+    for (int number = 0; number < steps; ++number) {
       timeline.append("n", rank_lane(0), std::vector{step(ms(10 * number), std::uint64_t(number))});
       if (random() % 20 == 0) timeline.apply_roster("n", with_cycles(kCycles, now));
-      if (random() % 6 != 0 || said.cycles.size() > 16) continue;
+      if (random() % 6 != 0) continue;
       const auto next = std::uint32_t(random() % (kCycles + 1));
       if (next == now) continue;
       if (random() % 2 == 0) timeline.apply_roster("n", with_cycles(kCycles, next));
       timeline.append("n", rank_lane(0), std::vector{partners(ms(10 * number + 9), next)});
       said.cycles[number] = now = next;
     }
-    for (wire::Step number = 0; number < kSteps; ++number)
+    wire::Step silent = 0;
+    for (wire::Step number = 0; number < steps; ++number) {
       ASSERT_EQ(cycle_in(timeline, number), said.in(number)) << number;
+      silent += said.in(number) == 0;
+    }
+    EXPECT_FALSE(timeline.partners_forgotten_before());
+    EXPECT_DOUBLE_EQ(timeline.declared_share(0), 1 - double(silent) / steps);
+  }
+}
+
+/// Where steps are counted again what was said last counts.
+TEST(Timeline, KnowsWhomARankWaitedForAsItSaidLastWhereItsStepsBeginAnew) {
+  Timeline timeline;
+  timeline.apply_roster("n", with_cycles(3, 0));
+  timeline.append("n", rank_lane(0), std::vector{start(ms(0))});
+  const auto tell = [&](int at, std::uint64_t number, std::uint64_t cycle) {
+    timeline.append("n", rank_lane(0), std::vector{step(ms(at), number), partners(ms(at), cycle)});
+  };
+  tell(1, 0, 1), tell(2, 10, 2), tell(3, 20, 3);
+  tell(4, 0, 2), tell(5, 15, 1);
+  EXPECT_EQ(cycle_in(timeline, 5), 2u);
+  EXPECT_EQ(cycle_in(timeline, 14), 2u);
+  EXPECT_EQ(cycle_in(timeline, 15), 1u);
+  EXPECT_EQ(cycle_in(timeline, 25), 1u);
+  EXPECT_THAT(timeline.partner_changes(), testing::ElementsAre(0, 15));
+}
+
+/// What there is no room for is not known, and never taken for what was said later; and it is told that it is forgotten.
+TEST(Timeline, ForgetsWhomRanksWaitedForLongAgoWhereTheySayTooMuch) {
+  const std::uint64_t seed = any_seed();
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round) + " of seed " + std::to_string(seed));
+    const auto ranks = Rank(1 + random() % 40);
+    const auto budget = std::uint64_t{1} << (22 + random() % 5);
+    const int steps = 1 + int(random() % 6000);
+    Timeline timeline(budget);
+    wire::Roster all = roster(ranks);
+    all.patterns = with_cycles(5, 0).patterns, all.cycles = with_cycles(5, 0).cycles;
+    ASSERT_TRUE(timeline.apply_roster("n", all));
+    std::vector<Said> said(static_cast<std::size_t>(ranks));
+    for (int number = 0; number < steps; ++number)
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        if (random() % 3 == 0) continue;
+        const auto cycle = std::uint32_t(1 + random() % 5);
+        timeline.append("n", rank_lane(rank),
+                        std::vector{step(ms(number), std::uint64_t(number)), partners(ms(number), cycle)});
+        said[std::size_t(rank)].cycles[number] = cycle;
+      }
+    const wire::Step known_from = timeline.partners_forgotten_before().value_or(0);
+    for (Rank rank = 0; rank < ranks; ++rank)
+      for (wire::Step number = 0; number < steps; ++number) {
+        const auto found = timeline.declared_waits(rank, number);
+        const Rank truth = Rank(said[std::size_t(rank)].in(number));
+        ASSERT_TRUE(!found || awaited(*found) == truth) << rank << ' ' << number;
+        ASSERT_TRUE(found || number < known_from || truth == 0) << rank << ' ' << number;
+      }
   }
 }
 

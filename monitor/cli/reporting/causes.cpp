@@ -194,13 +194,14 @@ json partners_json(const analysis::partners::Partners& partners) {
   return "inferred";
 }
 
-std::string partners_text(const analysis::partners::Partners& partners, Rank ranks) {
-  const std::string left_out = partners.left_out
-                                   ? "whom ranks say that they wait for is more than fits into the memory for the "
-                                     "history: left out\n"
-                                   : "";
-  if (!partners.are_known()) return left_out;
-  return left_out + fmt::format("ranks wait for {}, {}\n", whom_text(partners, ranks), source_text(partners));
+std::string partners_text(const Timeline& timeline, const analysis::partners::Partners& partners) {
+  std::string text = partners.left_out ? "whom ranks say that they wait for is more than fits into the memory for the "
+                                         "history: left out\n"
+                                       : "";
+  if (const auto step = timeline.partners_forgotten_before())
+    text += fmt::format("whom ranks waited for before step {} is partly forgotten: they said it too often\n", *step);
+  if (!partners.are_known()) return text;
+  return text + fmt::format("ranks wait for {}, {}\n", whom_text(partners, timeline.ranks()), source_text(partners));
 }
 
 json causes_json(const Timeline& timeline, const analysis::causes::CauseGround& ground) {

@@ -18,6 +18,6 @@ std::string causes_text(const timeline::Timeline& timeline, const analysis::caus
 /// where it is not known.
 support::Json partners_json(const analysis::partners::Partners& partners);
 /// The same in a line, with whom they wait for; empty where it is not known.
-std::string partners_text(const analysis::partners::Partners& partners, wire::Rank ranks);
+std::string partners_text(const timeline::Timeline& timeline, const analysis::partners::Partners& partners);
 
 }  // namespace idlewave::cli::reporting

@@ -411,6 +411,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["efficiency"] = efficiency_json(timeline, window);
   object["threads"] = threads_json(analysis::domains::thread_use(timeline, window));
   object["partners"] = partners_json(ground.partners);
+  if (const auto step = timeline.partners_forgotten_before()) object["partners_forgotten_before_step"] = *step;
   object["causes"] = causes_json(timeline, ground);
   object["clocks"] = clocks_json(timeline);
   object["time_by_rank"] = time_by_rank_json(timeline);

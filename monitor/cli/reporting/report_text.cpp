@@ -265,7 +265,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   if (not_traced > 0)
     text += fmt::format("  and {}, none of them longer: to trace their waves, too, would take too long\n",
                         plural(std::uint64_t(not_traced), "more delay"));
-  text += partners_text(ground.partners, timeline.ranks());
+  text += partners_text(timeline, ground.partners);
   text += causes_text(timeline, ground);
   text += calls_text(timeline);
   return text;
