@@ -135,6 +135,96 @@ TEST(CausesTruth, SayTheSameWhereOthersGoOnWhileARankWaitsThroughAPartner) {
   EXPECT_GT(all.through, Nanoseconds{0});
 }
 
+/// A solver's exchanges, step after step; with each set of its iterations they begin anew.
+struct ShiftingCycle {
+  Rank ranks = 0;
+  std::vector<std::vector<Rank>> exchanges;  ///< Of each step of the cycle, offsets to those that all receive from.
+  std::vector<std::size_t> shifts;           ///< Of each step of the run: how far the cycle is shifted.
+
+  const std::vector<Rank>& exchange_in(int step) const {
+    return exchanges[(std::size_t(step) + shifts[std::size_t(step)]) % exchanges.size()];
+  }
+  template <class F>
+  void for_each_sender(Rank rank, int step, F tell) const {
+    for (const Rank offset : exchange_in(step)) tell((rank + offset + ranks) % ranks);
+  }
+};
+
+ShiftingCycle any_shifting_cycle(RandomCausePrograms& random) {
+  ShiftingCycle cycle{.ranks = Rank(random.whole(6, 12)), .exchanges = {}, .shifts = {}};
+  static const std::vector<std::vector<Rank>> kOffsets = {{-1, 1}, {1}, {-1}, {-2, 2}, {2}, {-2, 1}, {-1, 2}};
+  for (int length = random.whole(2, 11); length > 0; --length)
+    cycle.exchanges.push_back(kOffsets[std::size_t(random.whole(0, int(kOffsets.size()) - 1))]);
+  std::size_t shift = 0;
+  for (int sets = random.whole(20, 60); sets > 0; --sets, ++shift)
+    cycle.shifts.insert(cycle.shifts.end(), std::size_t(random.whole(12, 40)), shift);
+  return cycle;
+}
+
+Table run(const ShiftingCycle& cycle, RandomCausePrograms& random) {
+  Table table{.ranks = std::vector<std::vector<test::Times>>(std::size_t(cycle.ranks))};
+  std::vector<Nanoseconds> begin(std::size_t(cycle.ranks), Nanoseconds{0});
+  for (int step = 0; step < int(cycle.shifts.size()); ++step) {
+    std::vector<Nanoseconds> posts;
+    for (const Nanoseconds at : begin)
+      posts.push_back(at + ms(10 + random.real(0, 1) + (random.whole(0, 19) == 0 ? random.real(2, 20) : 0)));
+    for (Rank rank = 0; rank < cycle.ranks; ++rank) {
+      const auto i = std::size_t(rank);
+      Nanoseconds end = posts[i];
+      cycle.for_each_sender(rank, step, [&](Rank other) { end = std::max(end, posts[std::size_t(other)]); });
+      table.ranks[i].push_back(
+          {.begin = begin[i], .work_begin = begin[i], .work_end = posts[i], .post = posts[i], .end = end});
+      begin[i] = end;
+    }
+  }
+  return table;
+}
+
+/// With what ranks say where the cycle begins anew: the same steps, at other places.
+timeline::Timeline timeline_of(const ShiftingCycle& cycle, const Table& table) {
+  const auto length = std::uint32_t(cycle.exchanges.size());
+  wire::Roster roster = roster_of(table);
+  for (std::uint32_t shift = 0; shift < length; ++shift) {
+    roster.patterns.push_back({false, false, cycle.exchanges[shift], {}});
+    auto& steps = roster.cycles.emplace_back().steps;
+    for (std::uint32_t step = 0; step < length; ++step) steps.push_back({(step + shift) % length});
+  }
+  EventsOfRanks events = events_of(table);
+  for (auto& its : events) {
+    std::vector<wire::Event> all;
+    for (const wire::Event& event : its) {
+      all.push_back(event);
+      if (event.kind != wire::EventKind::kStep) continue;
+      const std::size_t step = event.value, shift = cycle.shifts[step];
+      if (step == 0 || cycle.shifts[step - 1] != shift)
+        all.push_back({event.time, 1 + shift % length, wire::EventKind::kPartners, wire::Phase::kNone});
+    }
+    its = std::move(all);
+  }
+  return test::timeline_of(table, events, roster);
+}
+
+TEST(CausesTruth, AreExactHoweverOftenACycleOfExchangesBeginsAnew) {
+  RandomCausePrograms random(any_seed());
+  for (int i = 0; i < 10 && !HasFailure(); ++i) {
+    const ShiftingCycle cycle = any_shifting_cycle(random);
+    const Table table = run(cycle, random);
+    const auto last = [&](Rank rank, int step) {
+      std::pair latest(rank, table.at(rank, step).post);
+      cycle.for_each_sender(rank, step, [&](Rank other) {
+        if (const Nanoseconds post = table.at(other, step).post; post > latest.second) latest = {other, post};
+      });
+      return latest;
+    };
+    const timeline::Timeline timeline = timeline_of(cycle, table);
+    const causes::Causes causes = causes::find_causes(timeline, kWholeRun);
+    test::expect_conserved(timeline, causes);
+    test::expect_as_judged(
+        table, causes, last,
+        fmt::format("{} ranks, cycle of {}, {} steps", cycle.ranks, cycle.exchanges.size(), cycle.shifts.size()));
+  }
+}
+
 /// Times may tell it of some ranks and not of others.
 bool is_told_of_each(const partners::Partners& found, const partners::Partners& truth, Rank ranks, wire::Step step) {
   const auto awaited = [&](const partners::Partners& partners, Rank rank) {

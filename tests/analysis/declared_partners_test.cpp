@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 
+#include "monitor/analysis/partners/stretches.h"
 #include "tests/analysis/said_partners.h"
 #include "tests/analysis/simulated_session.h"
 #include "tests/any_seed.h"
@@ -251,6 +252,75 @@ TEST(DeclaredPartners, AreNotKnownWhereARankSaysNothingInBetween) {
   }
   EXPECT_THAT(awaited(*partners, 4, 9), ElementsAre(1));
   EXPECT_THAT(awaited(*partners, 4, 20), ElementsAre(2));
+}
+
+/// As ranks say it of a cycle that begins anew with each set of a solver's iterations, each some steps behind that: of every
+/// step whom each rank said last that it waits for.
+TEST(DeclaredPartners, AreThoseOfEveryStepHoweverOftenTheirCycleBeginsAnew) {
+  const unsigned seed = any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  std::mt19937 random(seed);
+  const std::vector<std::vector<Rank>> exchanges = {{1}, {2}, {-1}, {1, 2}, {-1, 1}, {-1, 2}, {-1, 1, 2}};
+  constexpr Rank kRanks = 4;
+  for (const int sets : {1, 12, 400}) {
+    const auto length = 2 + random() % (exchanges.size() - 1);
+    std::vector<wire::WaitPattern> patterns;
+    std::vector<wire::WaitCycle> cycles(length);
+    for (std::uint32_t i = 0; i < length; ++i) {
+      patterns.push_back(receives(exchanges[i]));
+      for (std::uint32_t step = 0; step < length; ++step)
+        cycles[i].steps.push_back({std::uint32_t((step + i) % length)});
+    }
+    Timeline timeline = that_said(kRanks, patterns, cycles, all_follow(kRanks));
+    std::vector<std::vector<std::size_t>> shifts(kRanks, {0});  // by rank and step
+    std::size_t shift = 0;
+    for (int set = 0, begin = 0; set < sets; ++set) {
+      begin += 30 + int(random() % 50), shift += 1 + random() % (length - 1);
+      for (auto& its : shifts) {
+        const auto learnt = std::size_t(begin) + random() % 6;
+        its.resize(learnt, its.back());
+        its.push_back(shift % length);
+        say(timeline, Rank(&its - shifts.data()), int(learnt), 1 + shift % length);
+      }
+    }
+    const auto partners = partners::RankPartners::declared_in(timeline);
+    ASSERT_TRUE(partners);
+    for (Rank rank = 0; rank < kRanks; ++rank)
+      for (std::size_t step = 0; step < shifts[std::size_t(rank)].size(); ++step)
+        ASSERT_EQ(awaited(*partners, rank, wire::Step(step)),
+                  exchanges[(step + shifts[std::size_t(rank)][step]) % length])
+            << "rank " << rank << ", step " << step << ", " << sets << " sets";
+  }
+}
+
+/// Of very many ranks that is too much to be read at once: then steps are taken together that lie close to each other.
+TEST(DeclaredPartners, OfManyRanksThatOftenSayOtherThingsAreThoseOfTheLongerParts) {
+  constexpr Rank kRanks = 5000;
+  Timeline timeline = that_said(kRanks, {receives({1}), receives({2})}, {{{{0}}}, {{{1}}}}, all_follow(kRanks));
+  for (int change = 0; change < 60; ++change)
+    for (Rank rank = 0; rank < kRanks; rank += 7) say(timeline, rank, 1000 + change, 1 + std::uint64_t(change + 1) % 2);
+  const auto partners = partners::RankPartners::declared_in(timeline);
+  ASSERT_TRUE(partners);
+  EXPECT_LE(partners->parts(), 8u);
+  for (const Rank rank : {0, 1, 7}) EXPECT_THAT(awaited(*partners, rank, 500), ElementsAre(1));
+  EXPECT_THAT(awaited(*partners, 0, 1060), ElementsAre(1));
+}
+
+TEST(DeclaredPartners, AreKnownOfTheStepsOfWhichARankSaidThemWhereItSaysNothingAtTheEnd) {
+  for (const int until : {10, 100}) {
+    Timeline timeline = that_said(9, {receives({1}), receives({2})}, {{{{0}}}, {{{1}}}}, all_follow(9));
+    say(timeline, 4, 0, 1);
+    say(timeline, 4, until, 0);
+    for (Rank rank = 0; rank < 9; ++rank)
+      if (rank != 4) say(timeline, rank, 120, 2);
+    EXPECT_EQ(partners::who_declares(timeline),
+              until == 100 ? partners::WhoDeclares::kAll : partners::WhoDeclares::kSome);
+    const auto partners = partners::RankPartners::declared_in(timeline);
+    ASSERT_TRUE(partners);
+    EXPECT_THAT(awaited(*partners, 4, until - 1), ElementsAre(1));
+    for (const wire::Step step : {0, until - 1, until, 119, 120})
+      EXPECT_EQ(partners->are_known_of(4, step), step < until) << step;
+  }
 }
 
 /// Who says something new in each step, or steps of its own, keeps within what there is room for.

@@ -13,14 +13,6 @@
 
 namespace idlewave::analysis::partners {
 
-/// Steps in which ranks begin, one after the other, to wait for others than before.
-struct StretchOfSteps {
-  wire::Step first = 0, last = 0;
-};
-/// At most `most`, ascending; those that lie close to each other are one, the closer the fewer there are. `steps`:
-/// ascending.
-std::vector<StretchOfSteps> stretches_of(std::span<const wire::Step> steps, std::size_t most);
-
 /// Whom each rank waits for within a step, and who waits for it, as offsets between ranks, the shorter way round. Where a
 /// step has several waits, one after the other, it waits for those as well that its partners have waited for before:
 /// rank a that receives from b, after b has received from c, has c's offset too. Where ranks wait for others from some step
@@ -33,7 +25,8 @@ class RankPartners {
   static std::shared_ptr<const RankPartners> of_waits(std::span<const StepWaits> waits);
   /// Null if no rank says whom it waits for; also if that is more than some hundred offsets for each, or, where few of
   /// all ranks were heard, more than fits into a quarter of the timeline's budget. `others`: by rank, how
-  /// those wait, in all steps, who don't say it; nothing for those of whom that is not known, or for all.
+  /// those wait who don't say it, in the steps of which they don't; nothing for those of whom that is not known, or for all.
+  /// Where ranks say other things so often that it is more than fits, or than can be read at once, steps are taken together.
   /// Costs in proportion to offsets; of few for each rank so much of a budget (LookBudget) for each.
   static constexpr std::uint64_t kLooksToCompose = 600;
   static std::shared_ptr<const RankPartners> declared_in(const SaidWaits& said, std::span<const StepWaits> others = {});
@@ -66,18 +59,18 @@ class RankPartners {
   /// Some rank says that it waits for all at some time of that step.
   bool has_collectives(wire::Step step) const { return in(step).has_collectives; }
   /// Else it may wait for others than for those that it is said to wait for here.
-  bool are_known_of(wire::Rank rank, wire::Step step) const { return !part_of(step).is_unknown[std::size_t(rank)]; }
+  bool are_known_of(wire::Rank rank, wire::Step step) const { return !steps_of(step).is_unknown[std::size_t(rank)]; }
 
   /// Of all ranks and steps, ascending; the first thousand.
   const std::vector<wire::Rank>& offsets() const { return offsets_; }
   /// The same of the part of the run that a step belongs to.
-  const std::vector<wire::Rank>& offsets_in(wire::Step step) const { return part_of(step).offsets; }
+  const std::vector<wire::Rank>& offsets_in(wire::Step step) const { return steps_of(step).offsets; }
   /// Somebody waits across the ends.
   bool is_ring() const { return ring_; }
   bool has_collective_steps() const;
   /// Nearly all steps are collective: of the run, and of the part of it that a step belongs to.
   bool are_collective() const;
-  bool are_collective_around(wire::Step step) const { return is_collective(part_of(step)); }
+  bool are_collective_around(wire::Step step) const { return is_collective(steps_of(step)); }
   /// Of the run, in each of which ranks wait for others.
   std::size_t parts() const { return parts_.size(); }
 
@@ -90,8 +83,7 @@ class RankPartners {
     std::vector<std::uint8_t> messages, own;
     std::vector<WaitsFor> what;  ///< Of each offset; as above.
 
-    template <class All>
-    static Lists of_all(const All& lists);
+    static Lists of_all(const PerRank<Ways>& lists);
     /// By who is awaited.
     Lists turned_round() const;
     std::span<const wire::Rank> of(wire::Rank rank) const;
@@ -105,37 +97,37 @@ class RankPartners {
     bool has_several_waits = false;
     bool has_collectives = false;
   };
-  /// Of a run, from a step on.
-  struct Part {
-    wire::Step from = 0;
+  /// The steps of a part of a run, or of several in which ranks say the same.
+  struct Steps {
     std::vector<std::uint32_t> kind_of;  ///< Of step s at s mod its length: a place in kinds_.
     std::vector<bool> is_unknown;        ///< By rank.
     std::vector<wire::Rank> offsets;
   };
-  const Part& part_of(wire::Step step) const;
-  bool is_collective(const Part& part) const;
+  /// Of a run, from a step on.
+  struct Part {
+    wire::Step from = 0;
+    std::uint32_t steps = 0;  ///< A place in steps_.
+  };
+  class Reader;
+  /// So many offsets for each rank, and some: who says more is not followed, however many of them there are.
+  static constexpr std::size_t kMostForEach = 128, kMostForAll = std::size_t{1} << 16;
+  const Steps& steps_of(wire::Step step) const;
+  bool is_collective(const Steps& steps) const;
   const KindOfStep& in(wire::Step step) const;
-  bool read(const SaidWaits& all, std::span<const StepWaits> others, std::span<const StretchOfSteps> stretches);
-  class Said;
   bool read_found(std::span<const StepWaits> waits);
-  bool read_part(wire::Step from, const Said& said, std::span<const StepWaits> others);
-  Shape shape_of(const Said& said, std::span<const StepWaits> others) const;
-  bool read_kind(const Said& said, std::span<const StepWaits> others, std::size_t kind, std::size_t kinds, Shape shape);
-  std::size_t most_entries() const;
+  void add_only_part();
   void sum_up();
-  void sum_up(Part& part);
+  void sum_up(Steps& steps);
 
   wire::Rank ranks_ = 0;
-  std::size_t entries_ = 0;
-  std::size_t lists_ = 0;          ///< What those of the kinds of steps that were begun take, in offsets.
-  std::size_t room_ = 0;           ///< For entries and lists, whatever ranks are said to be there.
-  std::vector<KindOfStep> kinds_;  ///< That differ within a part.
-  std::vector<Part> parts_;        ///< One after the other, at least one; what is before the first is like it.
+  std::vector<KindOfStep> kinds_;  ///< That differ.
+  std::vector<Steps> steps_;
+  std::vector<Part> parts_;  ///< One after the other, at least one; what is before the first is like it.
   std::vector<wire::Rank> offsets_;
   bool ring_ = false;
 };
 
-/// Of the ranks that were announced: how many say whom they wait for.
+/// Of the ranks that were announced: how many say whom they wait for, now or in most of their steps.
 enum class WhoDeclares { kNobody, kSome, kAll };
 WhoDeclares who_declares(const SaidWaits& said);
 

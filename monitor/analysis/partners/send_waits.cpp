@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/analysis/partners/declared_partners.h"
+#include "monitor/analysis/partners/stretches.h"
 #include "monitor/analysis/steps/step_course.h"
 #include "monitor/analysis/steps/step_history.h"
 
