@@ -135,6 +135,57 @@ TEST(CausesTruth, SayTheSameWhereOthersGoOnWhileARankWaitsThroughAPartner) {
   EXPECT_GT(all.through, Nanoseconds{0});
 }
 
+/// As ranks say it who don't know whether their sends wait, but where that makes no difference.
+void forget_protocol(wire::WaitPattern& pattern) {
+  pattern.uncertain = !std::ranges::includes(pattern.from, pattern.to);
+  pattern.rendezvous = pattern.rendezvous && !pattern.uncertain;
+}
+
+/// No cause has more than where the ranks know it.
+void expect_no_other_cause(const causes::RankCauses& found, const causes::RankCauses& truth, const std::string& what) {
+  for (const causes::Culprit& culprit : found.by) {
+    const auto known = std::ranges::find(truth.by, culprit.rank, &causes::Culprit::rank);
+    EXPECT_TRUE(known != truth.by.end() && culprit.cost.sum() <= known->cost.sum()) << culprit.rank << " in " << what;
+  }
+  EXPECT_LE(found.transfer, truth.transfer) << what;
+  EXPECT_LE(found.itself, truth.itself) << what;
+  EXPECT_LE(found.bandwidth, truth.bandwidth) << what;
+}
+
+/// What would be another cause if sends did the other thing is unknown, and nothing else is.
+TEST(CausesTruth, AreNoOthersWhereNobodyKnowsWhetherSendsWait) {
+  RandomCausePrograms random(any_seed());
+  Nanoseconds waited{}, unknown{}, unknown_anyway{};
+  for (int i = 0; i < 120 && !HasFailure(); ++i) {
+    const ExactProgram program = random.next();
+    const Table table = table_of(program, simulate(program));
+    wire::Roster known = roster_of(table);
+    test::say_waits(program.communication, known);
+    wire::Roster open = known;
+    for (wire::WaitPattern& pattern : open.patterns) forget_protocol(pattern);
+    const timeline::Timeline knowing = timeline_of(table, events_of(table), known),
+                             asking = timeline_of(table, events_of(table), open);
+    const partners::SaidWaits said(asking, {});
+    const auto of_ranks = partners::RankPartners::declared_in(said);
+    ASSERT_TRUE(of_ranks);
+    const partners::Partners partners{.offsets = of_ranks->offsets(),
+                                      .ring = of_ranks->is_ring(),
+                                      .source = partners::PartnerSource::kDeclared,
+                                      .of_ranks = of_ranks};
+    const causes::Causes truth = causes::find_causes(knowing, kWholeRun),
+                         found = causes::find_causes(asking, kWholeRun, ground_of(asking, partners));
+    test::expect_conserved(asking, found);
+    for (std::size_t rank = 0; rank < found.ranks.size(); ++rank) {
+      expect_no_other_cause(found.ranks[rank], truth.ranks[rank], words_of(program));
+      waited += found.ranks[rank].waited, unknown += found.ranks[rank].unknown;
+      unknown_anyway += truth.ranks[rank].unknown;
+    }
+  }
+  fmt::print("{:.3f} of all waiting unknown, {:.3f} where it is known\n",
+             double(unknown.count()) / double(waited.count()), double(unknown_anyway.count()) / double(waited.count()));
+  EXPECT_LT(unknown, waited / 2);
+}
+
 /// A solver's exchanges, step after step; with each set of its iterations they begin anew.
 struct ShiftingCycle {
   Rank ranks = 0;

@@ -48,6 +48,11 @@ TEST(DeclaredMessages, AreNotKnownWhereNobodyKnowsWhetherSendsWait) {
     const Timeline timeline = that_said(9, {{true, false, {-1, 1}, {-1, 1}, uncertain}}, {{{{0}}}}, all_follow(9));
     EXPECT_EQ(partners::declared_messages(timeline).has_value(), !uncertain);
   }
+  // As of one rank alone.
+  std::vector<std::uint32_t> follows = all_follow(9);
+  follows[8] = 2;
+  const wire::WaitPattern shift{false, false, {-1}, {1}}, open{false, false, {-1}, {1}, true};
+  EXPECT_FALSE(partners::declared_messages(that_said(9, {shift, open}, {{{{0}}}, {{{1}}}}, follows)));
 }
 
 /// As of a program that gathers behind its loop, or comes to another one.

@@ -132,6 +132,10 @@ timeline::Timeline timeline_of(const MessageProgram& program, Partners partners,
     roster.patterns.clear(), roster.cycles.clear();
     for (auto& entry : roster.ranks) entry.cycle = 0;
   }
+  if (partners == Partners::kSaidWithOpenSends)
+    for (wire::WaitPattern& pattern : roster.patterns)
+      pattern.uncertain =
+          std::ranges::any_of(pattern.to, [&](wire::Rank to) { return !std::ranges::count(pattern.from, to); });
   std::erase_if(roster.ranks, [&](const wire::RankInfo& info) { return info.rank < first; });
   EXPECT_TRUE(timeline.apply_roster("n", std::move(roster)));
   const MessageProgram::Run run = program.run();

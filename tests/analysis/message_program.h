@@ -38,8 +38,8 @@ struct MessageProgram {
   wire::Roster roster() const;
 };
 
-/// Where they don't say it nobody tells whom ranks wait for.
-enum class Partners { kSaid, kNotSaid };
+/// Where they don't say it nobody tells whom ranks wait for; or ranks say it, and not whether their sends wait.
+enum class Partners { kSaid, kNotSaid, kSaidWithOpenSends };
 /// Of ranks before `first` nobody has heard.
 timeline::Timeline timeline_of(const MessageProgram& program, Partners partners = Partners::kSaid,
                                wire::Rank first = 0);

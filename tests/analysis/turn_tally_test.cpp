@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "monitor/analysis/causes/causes.h"
 #include "monitor/analysis/waves/waves.h"
 #include "tests/analysis/turn_programs.h"
@@ -62,6 +64,42 @@ void expect_hardly_unknown(const Sums& sums, double share) { EXPECT_LT(sums.unkn
 void expect_known_cost(const MessageProgram& program, const Delay& delay, double unknown, double beside) {
   expect_hardly_unknown(sums_of(causes_of(delayed(program, delay)), delay.rank), unknown);
   expect_true_cost(program, delay, beside);
+}
+
+/// Of all waiting what has a cause that it does not have where the same is said for certain.
+double share_of_other_causes(const causes::Causes& found, const causes::Causes& truth) {
+  double other = 0, waited = 0;
+  for (std::size_t rank = 0; rank < found.ranks.size(); ++rank) {
+    const causes::RankCauses &mine = found.ranks[rank], &true_ones = truth.ranks[rank];
+    const auto add = [&](Nanoseconds more, Nanoseconds than) {
+      other += double(std::max(Nanoseconds{0}, more - than).count());
+    };
+    for (const causes::Culprit& culprit : mine.by) {
+      const auto known = std::ranges::find(true_ones.by, culprit.rank, &causes::Culprit::rank);
+      add(culprit.cost.sum(), known == true_ones.by.end() ? Nanoseconds{0} : known->cost.sum());
+    }
+    add(mine.itself, true_ones.itself), add(mine.bandwidth, true_ones.bandwidth),
+        add(mine.transfer, true_ones.transfer);
+    waited += double(mine.waited.count());
+  }
+  return other / waited;
+}
+
+/// As where a library's blocking sends are now long and now short.
+TEST(TurnTally, SaysNothingElseWhereItIsNotKnownWhetherSendsWait) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 30; ++trial) {
+    SCOPED_TRACE(trial);
+    MessageProgram program = trial % 2 == 0 ? pipeline(dice.whole(4, 16), false) : sweeps(2, 2 + dice.whole(0, 2), 1);
+    fill_work(program, dice.whole(50, 80), 0.02, dice);
+    program = delayed(program, any_delay(program, dice));
+    const Window whole{Nanoseconds{0}, Nanoseconds::max()};
+    const causes::Causes open = causes::find_causes(timeline_of(program, Partners::kSaidWithOpenSends), whole);
+    const causes::Causes known = causes::find_causes(timeline_of(program), whole);
+    EXPECT_LT(share_of_other_causes(open, known), 0.01);
+    const Sums sums = sums_of(open, 0);
+    expect_hardly_unknown(sums, 0.1);
+  }
 }
 
 TEST(TurnTally, SaysWhatADelayInAPipelineCostsTheOthers) {

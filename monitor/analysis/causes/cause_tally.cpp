@@ -213,6 +213,12 @@ Nanoseconds CauseTally::post_before(const Place& its, const Place& mine) {
   return its.loss == Loss::kInItsPart ? std::min(its.course.post, mine.course.end) : its.course.post;
 }
 
+/// The same, or when it started what that wait was for.
+Nanoseconds CauseTally::post_within(Rank other, Step step, const Place& mine) const {
+  const Nanoseconds post = post_before(row(0).ranks[std::size_t(other)], mine);
+  return post > mine.course.end + tolerance_ ? started_by(other, step) : post;
+}
+
 /// A wait that was over before its partner began to wait was for a message that is sent before the work, as where an exchange
 /// is started, and waited for behind what can be done meanwhile. Where its events are not kept nobody knows.
 Nanoseconds CauseTally::started_by(Rank rank, Step step) const {
@@ -230,8 +236,7 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step, bool is_part
     const Place& its = row(0).ranks[std::size_t(other)];
     if (its.presence == Presence::kMissing) last.known = false;
     if (its.presence != Presence::kThere) return;
-    Nanoseconds post = post_before(its, mine);
-    if (post > mine.course.end + tolerance_) post = started_by(other, step);
+    const Nanoseconds post = post_within(other, step, mine);
     if (post > mine.course.end + tolerance_) {
       last.is_all = false;
       return;
@@ -247,6 +252,12 @@ CauseTally::LastPost CauseTally::last_partner(Rank rank, Step step, bool is_part
     ground_.partners.for_each_awaited(rank, step, timeline_.ranks(), [&](Rank other, Rank offset) {
       look_at(other, offset, partners::WaitsFor::kNotSaid);
     });
+  // Whether that one's receive ended the wait, nobody knows.
+  ground_.partners.for_each_perhaps(rank, step, timeline_.ranks(), [&](Rank other, partners::WaitsFor what) {
+    if (!is_there(other) || (is_part && what == partners::WaitsFor::kThroughOthers)) return;
+    const Nanoseconds post = post_within(other, step, mine);
+    if (post > last.at && post <= mine.course.end + tolerance_) last.known = false, last.is_open = true;
+  });
   return last;
 }
 
@@ -290,7 +301,8 @@ CauseTally::LastPost CauseTally::last_call_of_all() const {
 }
 
 /// As in a step with a collective: nobody leaves it before the last has done its part, and how long after that they leave
-/// it is more alike than how long after the last of their partners. `is_likely`: the step is said to have one.
+/// it is more alike than how long after the last of their partners. Where it is open whether a rank waited for others than
+/// those, that can't be told. `is_likely`: the step is said to have one.
 bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last, bool is_likely) const {
   Spread after_all, after_partners, after_others;
   for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
@@ -299,6 +311,7 @@ bool CauseTally::all_wait_for_the_last(Step step, const LastPost& last, bool is_
     if (mine.course.end < last.at - tolerance_) return false;
     if (ground_.partners.are_known() && !ground_.partners.are_known_of(rank, step)) continue;
     const LastPost& partner = lasts_[std::size_t(rank)];
+    if (partner.is_open) return false;
     after_all.add(mine.course.end - last.at);
     after_partners.add(mine.course.end - partner.at);
     // A message that takes its time may come long after the rank's own post, or just before it.
@@ -338,7 +351,10 @@ bool CauseTally::is_for_messages(Rank rank, Step step, const LastPost& last) {
   if (!last.is_all || last.lost < end - tolerance_ || works_between_waits(rank)) return false;
   if (last.rank >= 0 && works_between_waits(last.rank)) return false;
   const auto works = [&](Rank other) { return is_there(other) && works_between_waits(other); };
-  return ground_.partners.find_awaited(rank, step, timeline_.ranks(), works) < 0;
+  bool is_known = ground_.partners.find_awaited(rank, step, timeline_.ranks(), works) < 0;
+  ground_.partners.for_each_perhaps(rank, step, timeline_.ranks(),
+                                    [&](Rank other, partners::WaitsFor) { is_known = is_known && !works(other); });
+  return is_known;
 }
 
 void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
@@ -346,6 +362,7 @@ void CauseTally::settle(Rank rank, Step step, const LastPost& last) {
   Place& mine = row.ranks.of(std::size_t(rank));
   mine.first_part = std::uint32_t(row.parts.size());
   mine.parts = 0;
+  mine.is_open = last.is_open;
   if (!mine.course.over) return;
   counts_ = ended_within(window_, mine.course);
   const Nanoseconds waited = mine.course.waited();
@@ -401,8 +418,9 @@ void CauseTally::explain(Rank rank, const LastPost& last, Nanoseconds need) {
     if (!goes_on_from(back, late) || !goes_on_from(back, rank)) break;
     const Row& before = row(back + 1);
     const Place& its_wait = before.ranks[std::size_t(late)];
-    const Nanoseconds slower = its_wait.transfer - before.ranks[std::size_t(rank)].transfer;
-    need -= take(rank, kTransfer, std::clamp(slower, Nanoseconds{0}, need), false);
+    const Place& my_wait = before.ranks[std::size_t(rank)];
+    const Nanoseconds slower = std::clamp(its_wait.transfer - my_wait.transfer, Nanoseconds{0}, need);
+    need -= take(rank, my_wait.is_open ? kUnknownCause : kTransfer, slower, false);
     for (const Part& part : before.parts_of(its_wait))
       need -= take(rank, part.rank, std::min(need, part.length), false);
   }

@@ -46,6 +46,7 @@ class CauseTally : public Tally {
     std::optional<bool> works_between;
     std::uint32_t first_part = 0, parts = 0;
     Nanoseconds transfer{};
+    bool is_open = false;  ///< How much of it is for messages is not known (LastPost).
   };
   struct Row {
     PerRank<Place> ranks;
@@ -67,7 +68,8 @@ class CauseTally : public Tally {
     Nanoseconds lost =
         Nanoseconds::max();  ///< When the first of them ended in its wait: no message of it comes any more.
     bool known = true;
-    Rank offset = 0;                                         ///< To that rank; 0: of a collective.
+    bool is_open = false;  ///< Not known only because one came later whose receive a send may have waited for.
+    Rank offset = 0;       ///< To that rank; 0: of a collective.
     partners::WaitsFor what = partners::WaitsFor::kNotSaid;  ///< Of that rank, in a part.
     bool is_all = true;  ///< Else a partner's came after the wait had ended: what that waited for was another one.
   };
@@ -80,6 +82,7 @@ class CauseTally : public Tally {
   void begin_row();
   Place place_of(Rank rank, const NumberedStep& step);
   static Nanoseconds post_before(const Place& its, const Place& mine);
+  Nanoseconds post_within(Rank other, Step step, const Place& mine) const;
   Nanoseconds started_by(Rank rank, Step step) const;
   LastPost last_partner(Rank rank, Step step, bool is_part) const;
   template <class PostOf>

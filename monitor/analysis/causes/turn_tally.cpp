@@ -142,6 +142,18 @@ TurnTally::Post TurnTally::ended_by(Rank rank, const Settled& settled, Posts pos
   return explains_end ? last : Post{};
 }
 
+/// Whether a send whose waiting nobody knows of may have waited for a later post than the one that is said to have ended it.
+bool TurnTally::is_open(Rank rank, const Turn& turn, const Post& ended_by) const {
+  const Nanoseconds since = ended_by.rank < 0 ? turn.post : ended_by.at;
+  bool is_open = false;
+  ground_.partners.for_each_perhaps(rank, turn.step, timeline_.ranks(), [&](Rank other, partners::WaitsFor what) {
+    if (what == partners::WaitsFor::kThroughOthers || !course(other)) return;
+    const auto post = post_before(other, turn.end, Posts::kAll);
+    is_open = is_open || (post && post->at > since);
+  });
+  return is_open;
+}
+
 /// A row of waits goes on as long as it is for others: who answers again has been sent something before.
 void TurnTally::join_row(Course& course, Settled& settled) {
   const Number number = course.settled;
@@ -171,6 +183,7 @@ void TurnTally::settle(Rank rank) {
   settled.ended_by = {};
   for (const Posts posts : {Posts::kDue, Posts::kOfRows, Posts::kAll})
     if (known && settled.ended_by.rank < 0) settled.ended_by = ended_by(rank, settled, posts);
+  if (is_open(rank, settled.turn, settled.ended_by)) settled.ended_by = {};
   join_row(mine, settled);
   explain(rank, settled);
   ++mine.settled;

@@ -77,6 +77,7 @@ class TurnTally : public Tally {
   void expect(Rank rank);
   void settle(Rank rank);
   void explain(Rank rank, Settled& settled);
+  bool is_open(Rank rank, const Turn& turn, const Post& ended_by) const;
   void join_row(Course& course, Settled& settled);
   const Settled* at(Rank rank, Number number) const;
   const Turn* turn(Rank rank, Number number) const;

@@ -48,6 +48,15 @@ class RankPartners {
     for (std::size_t i = 0; i < offsets.size(); ++i)
       if (what[i] != WaitsFor::kThroughOthers) tell(offsets[i], what[i]);
   }
+  /// Calls tell(offset, WaitsFor) for those that it would wait for as well if those sends waited of which nobody knows it.
+  template <class F>
+  void for_each_perhaps(wire::Rank rank, wire::Step step, F tell) const {
+    const Lists& perhaps = in(step).perhaps;
+    if (perhaps.offsets.empty()) return;
+    const auto offsets = perhaps.of(rank);
+    const auto what = perhaps.what_of(rank);
+    for (std::size_t i = 0; i < offsets.size(); ++i) tell(offsets[i], what[i]);
+  }
   /// Over how many messages what it has done itself comes back to it through others; where sends wait, each wait is one more.
   int own_messages(wire::Rank rank, wire::Step step) const { return in(step).awaited.own[std::size_t(rank)]; }
   /// Offsets from the rank that is awaited to those who wait for it.
@@ -93,6 +102,7 @@ class RankPartners {
   struct KindOfStep {
     Lists awaited, waiters;
     Lists directly;  ///< Empty: as awaited.
+    Lists perhaps;   ///< Besides those; empty: of all sends it is known whether they wait.
     bool collective = false;
     bool has_several_waits = false;
     bool has_collectives = false;

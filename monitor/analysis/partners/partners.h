@@ -87,7 +87,15 @@ struct Partners {
       if (const wire::Rank other = at(rank, offset, ranks); other >= 0) tell(other, offset, what);
     });
   }
-  /// The same, with the number of messages, one after another, over which a delay comes from there.
+  /// Those for whom it would wait as well if those sends waited of which nobody knows it: tell(other, WaitsFor).
+  template <class F>
+  void for_each_perhaps(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
+    if (!of_ranks) return;
+    of_ranks->for_each_perhaps(rank, step, [&](wire::Rank offset, WaitsFor what) {
+      if (const wire::Rank other = at(rank, offset, ranks); other >= 0) tell(other, what);
+    });
+  }
+  /// The same as for_each_awaited, with the number of messages, one after another, over which a delay comes from there.
   template <class F>
   void for_each_message(wire::Rank rank, wire::Step step, wire::Rank ranks, F tell) const {
     const auto offsets_of_it = awaited(rank, step);

@@ -69,6 +69,43 @@ std::size_t fewer_stretches(std::size_t than) {
   return than >= kFewestParts ? kFewestParts - 1 : 0;
 }
 
+/// Of all ranks in a step.
+struct WaitsOfAll {
+  std::vector<const Waits*> as_said, if_open_sends_wait;
+  bool has_open_sends = false;
+  std::size_t most_stages = 0;
+
+  void add(const Waits& said, const Waits& if_sends_wait) {
+    as_said.push_back(&said), if_open_sends_wait.push_back(&if_sends_wait);
+    has_open_sends = has_open_sends || said.has_open_sends;
+    most_stages = std::max(most_stages, said.stages.size());
+  }
+};
+
+/// Those that each rank waits for besides, if open sends wait.
+PerRank<Ways> besides(const PerRank<Ways>& awaited, const ComposedStep& if_they_wait, Rank ranks) {
+  PerRank<Ways> more(static_cast<std::size_t>(ranks));
+  const auto add = [&](Rank rank, Way way) {
+    const auto& known = awaited[std::size_t(rank)].ways;
+    if (!std::ranges::binary_search(known, way.offset, {}, &Way::offset))
+      more.of(std::size_t(rank)).ways.push_back(way);
+  };
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    for (const Way& way : if_they_wait.awaited[std::size_t(rank)].ways) add(rank, way);
+    if (!if_they_wait.all_meet) continue;
+    const auto& direct = if_they_wait.directly[std::size_t(rank)].ways;
+    for (Rank other = 0; other < ranks; ++other) {
+      const Rank offset = shorter_way(other - rank, ranks);
+      const auto way = std::ranges::lower_bound(direct, offset, {}, &Way::offset);
+      if (way != direct.end() && way->offset == offset)
+        add(rank, *way);
+      else if (other != rank)
+        add(rank, {offset, 1, WaitsFor::kThroughOthers});
+    }
+  }
+  return more;
+}
+
 }  // namespace
 
 class RankPartners::Reader {
@@ -118,6 +155,7 @@ class RankPartners::Reader {
   Shape shape_of(const Said& said) const;
   Kind kind_of(const Said& said, std::size_t kind, std::size_t kinds, Shape shape);
   bool read_kind(const Said& said, std::size_t kind, std::size_t kinds, Shape shape);
+  bool compose_kind(const Said& said, const WaitsOfAll& waits, Shape shape);
   std::size_t most_entries() const;
   void take(std::vector<std::uint32_t> kind_of, std::vector<bool> is_unknown, wire::Step from);
 
@@ -244,38 +282,60 @@ RankPartners::Reader::Kind RankPartners::Reader::kind_of(const Said& said, std::
 }
 
 bool RankPartners::Reader::read_kind(const Said& said, std::size_t kind, std::size_t kinds, Shape shape) {
+  struct OfCycle {
+    Waits as_said, if_open_sends_wait;
+  };
   PerRank<Waits> inferred(static_cast<std::size_t>(ranks_));
-  std::map<const wire::WaitCycle*, Waits> by_cycle;
-  std::vector<const Waits*> waits;
-  waits.reserve(std::size_t(ranks_));
-  bool all_meet = true, some_meet = false;
-  std::size_t stages = 0, most_stages = 0;
+  std::map<const wire::WaitCycle*, OfCycle> by_cycle;
+  WaitsOfAll all;
+  std::size_t stages = 0;
   lists_ += std::size_t(ranks_) / 2;
   for (Rank rank = 0; rank < ranks_; ++rank) {
-    const auto its = said.by(rank);
-    if (its && !by_cycle.contains(its->cycle))
-      by_cycle[its->cycle] = waits_of(*its, kind, kinds, ranks_, most_entries());
-    if (!its && !others_.empty() && !others_[std::size_t(rank)].empty())
-      inferred.of(std::size_t(rank)) = waits_of(others_[std::size_t(rank)], ranks_);
-    waits.push_back(its ? &by_cycle[its->cycle] : &inferred[std::size_t(rank)]);
-    all_meet = all_meet && (!its || waits.back()->collective);
-    some_meet = some_meet || waits.back()->collective;
-    entries_ += waits.back()->entries;
-    stages += waits.back()->stages.size();
-    most_stages = std::max(most_stages, waits.back()->stages.size());
+    if (const auto its = said.by(rank)) {
+      const auto [place, is_new] = by_cycle.try_emplace(its->cycle);
+      OfCycle& waits = place->second;
+      if (is_new) waits.as_said = waits_of(*its, kind, kinds, ranks_, most_entries());
+      const bool is_open = waits.as_said.has_open_sends;
+      if (is_new && is_open)
+        waits.if_open_sends_wait = waits_of(*its, kind, kinds, ranks_, most_entries(), OpenSends::kWait);
+      all.add(waits.as_said, is_open ? waits.if_open_sends_wait : waits.as_said);
+    } else {
+      if (!others_.empty() && !others_[std::size_t(rank)].empty())
+        inferred.of(std::size_t(rank)) = waits_of(others_[std::size_t(rank)], ranks_);
+      all.add(inferred[std::size_t(rank)], inferred[std::size_t(rank)]);
+    }
+    entries_ += all.as_said.back()->entries;
+    stages += all.as_said.back()->stages.size();
     if (entries_ > most_entries() || lists_ + entries_ + kOffsetsOfWait * stages > room_) return false;
   }
-  auto composed = compose(waits, shape, most_entries() - entries_);
+  return compose_kind(said, all, shape);
+}
+
+bool RankPartners::Reader::compose_kind(const Said& said, const WaitsOfAll& waits, Shape shape) {
+  auto composed = compose(waits.as_said, shape, most_entries() - entries_);
   if (!composed) return false;
+  bool some_meet = false, all_meet = true;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    const bool meets = waits.as_said[std::size_t(rank)]->collective;
+    some_meet = some_meet || meets;
+    all_meet = all_meet && (meets || !said.by(rank));
+  }
   KindOfStep& here = read_->kinds_.emplace_back();
-  here.collective = (all_meet && some_meet) || composed->all_meet;
-  here.has_several_waits = some_meet || most_stages > 1;
   here.has_collectives = some_meet;
+  here.has_several_waits = some_meet || waits.most_stages > 1;
+  here.collective = composed->all_meet || (some_meet && all_meet);
   here.awaited = Lists::of_all(composed->awaited);
   if (composed->all_meet) here.directly = Lists::of_all(composed->directly);
+  entries_ += here.awaited.offsets.size() + here.directly.offsets.size();
+  if (waits.has_open_sends && !here.collective) {
+    const auto if_they_wait =
+        compose(waits.if_open_sends_wait, shape, most_entries() - std::min(most_entries(), entries_));
+    if (!if_they_wait) return false;
+    here.perhaps = Lists::of_all(besides(composed->awaited, *if_they_wait, ranks_));
+    entries_ += here.perhaps.offsets.size();
+  }
   composed.reset();
   here.waiters = here.awaited.turned_round();
-  entries_ += here.awaited.offsets.size() + here.directly.offsets.size();
   return true;
 }
 

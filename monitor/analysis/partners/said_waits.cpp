@@ -19,6 +19,45 @@ bool needs_a_rule(const WaitPattern& pattern) {
   return pattern.uncertain && !pattern.rendezvous && !pattern.collective;
 }
 
+bool has_open_sends(const DeclaredWaits& said) {
+  return std::ranges::any_of(said.cycle->steps, [&](const auto& step) {
+    return std::ranges::any_of(step, [&](std::uint32_t number) { return needs_a_rule(said.patterns[number]); });
+  });
+}
+
+/// What a step waits for besides its sends.
+std::vector<const WaitPattern*> receives_in(const DeclaredWaits& said, std::size_t step) {
+  std::vector<const WaitPattern*> receives;
+  for (const std::uint32_t number : said.cycle->steps[step % said.cycle->steps.size()])
+    if (const WaitPattern& pattern = said.patterns[number]; pattern.collective || !pattern.from.empty())
+      receives.push_back(&pattern);
+  return receives;
+}
+
+bool receive_alike(const DeclaredWaits& one, const DeclaredWaits& other) {
+  if (one.cycle->steps.size() != other.cycle->steps.size()) return false;
+  const auto are_alike = [](const WaitPattern* a, const WaitPattern* b) {
+    return a->collective == b->collective && a->from == b->from;
+  };
+  for (std::size_t step = 0; step < one.cycle->steps.size(); ++step)
+    if (!std::ranges::equal(receives_in(one, step), receives_in(other, step), are_alike)) return false;
+  return true;
+}
+
+/// Whether its sends to that one wait, if it says the same of all of them.
+std::optional<bool> known_of_sends_to(Rank offset, const DeclaredWaits& said) {
+  bool some_wait = false, some_do_not = false;
+  for (const auto& step : said.cycle->steps) {
+    for (const std::uint32_t number : step) {
+      const WaitPattern& pattern = said.patterns[number];
+      if (!std::ranges::binary_search(pattern.to, offset)) continue;
+      if (needs_a_rule(pattern)) return std::nullopt;
+      (pattern.rendezvous ? some_wait : some_do_not) = true;
+    }
+  }
+  return some_wait == some_do_not ? std::nullopt : std::optional(some_wait);
+}
+
 bool some_need_a_rule(const Timeline& timeline) {
   const WaitPattern* seen = nullptr;
   for (Rank rank = 0; rank < timeline.ranks(); ++rank) {
@@ -42,44 +81,41 @@ class Settling {
  public:
   explicit Settling(RuleOf rules) : rules_(std::move(rules)) {}
 
-  /// False: a rule is missing.
-  bool add_step(std::span<const WaitPattern> patterns, const std::vector<std::uint32_t>& numbers) {
+  void add_step(std::span<const WaitPattern> patterns, const std::vector<std::uint32_t>& numbers) {
     cycle_.steps.emplace_back();
-    for (const std::uint32_t number : numbers)
-      if (!add(patterns[number])) return false;
+    for (const std::uint32_t number : numbers) add(patterns[number]);
     flush();
-    return true;
   }
   wire::WaitCycle take_cycle() { return std::move(cycle_); }
   std::vector<WaitPattern> take_patterns() { return std::move(patterns_); }
 
  private:
-  bool add(WaitPattern pattern) {
-    if (needs_a_rule(pattern)) {
-      const auto waiting = waiting_targets(pattern);
-      if (!waiting) return false;
-      pattern.uncertain = false;
-      pattern.rendezvous = !waiting->empty();
-      if (pattern.rendezvous) pattern.to = *waiting;
-      if (pattern.from.empty() && !pattern.rendezvous) return add_to(sent_, pattern.to), true;
-    }
+  void add(WaitPattern pattern) {
+    const bool was_known = !needs_a_rule(pattern);
+    if (!was_known) settle(pattern);
+    const bool may_wait = pattern.rendezvous || pattern.uncertain;
+    if (pattern.from.empty() && !was_known && !may_wait) return add_to(sent_, pattern.to);
     if (pattern.collective) flush();
-    if (!pattern.rendezvous && !pattern.collective) add_to(pattern.to, sent_);
+    if (!may_wait && !pattern.collective) add_to(pattern.to, sent_);
     sent_.clear();
     append(std::move(pattern));
-    return true;
   }
 
-  /// Nothing: a rule is missing.
-  std::optional<Offsets> waiting_targets(const WaitPattern& pattern) const {
-    Offsets waiting;
+  /// Where a rule is missing all stay open that may wait.
+  void settle(WaitPattern& pattern) const {
+    Offsets waiting, open;
+    bool is_open = false;
     for (const Rank target : pattern.to) {
       const auto rule = rules_.find(target);
       const bool is_known = rule != rules_.end() && rule->second;
       if (is_known && *rule->second) waiting.push_back(target);
-      if (!is_known && !std::ranges::binary_search(pattern.from, target)) return std::nullopt;
+      if (!is_known || *rule->second) open.push_back(target);
+      is_open = is_open || (!is_known && !std::ranges::binary_search(pattern.from, target));
     }
-    return waiting;
+    pattern.uncertain = is_open;
+    pattern.rendezvous = !is_open && !waiting.empty();
+    if (is_open) pattern.to = std::move(open);
+    if (pattern.rendezvous) pattern.to = std::move(waiting);
   }
 
   void flush() {
@@ -100,6 +136,17 @@ class Settling {
   Offsets sent_;  ///< Since the last wait.
 };
 
+/// In those words, which are kept where they are made once.
+template <class Words, class GetRules>
+DeclaredWaits settled_by(GetRules rules, const DeclaredWaits& raw, std::unique_ptr<const Words>& kept) {
+  if (!kept) {
+    Settling settling(rules());
+    for (const auto& step : raw.cycle->steps) settling.add_step(raw.patterns, step);
+    kept = std::make_unique<const Words>(Words{settling.take_cycle(), settling.take_patterns()});
+  }
+  return {&kept->cycle, kept->patterns};
+}
+
 }  // namespace
 
 SaidWaits::SaidWaits(const Timeline& timeline, SendRules rules)
@@ -113,8 +160,19 @@ std::optional<DeclaredWaits> SaidWaits::by(Rank rank) const {
 std::optional<DeclaredWaits> SaidWaits::by(Rank rank, wire::Step step) const {
   const auto raw = timeline_.declared_waits(rank, step);
   if (!raw || !has_uncertain_) return raw;
-  const auto then = settled(rank, *raw);
-  return then ? then : by(rank);
+  const DeclaredWaits then = settled(rank, *raw);
+  if (!has_open_sends(then)) return then;
+  const auto now = by(rank);
+  if (!now) return then;
+  if (!has_open_sends(*now) && receive_alike(then, *now)) return now;
+  const std::vector<Rank>& offsets = uncertain_offsets(*raw);
+  std::vector<bool> key = leave_node(rank, offsets);
+  RuleOf rules = rules_for(offsets, key);
+  for (auto& [offset, rule] : rules) {
+    if (!rule) rule = known_of_sends_to(offset, *now);
+    key.push_back(rule.has_value()), key.push_back(rule.value_or(false));
+  }
+  return settled_by([&] { return rules; }, *raw, settled_[{raw->cycle, std::move(key)}]);
 }
 
 std::set<SendKind> SaidWaits::uncertain_kinds(Rank rank, wire::Step step) const {
@@ -152,21 +210,11 @@ std::map<Rank, std::optional<bool>> SaidWaits::rules_for(const std::vector<Rank>
   return rules;
 }
 
-std::optional<DeclaredWaits> SaidWaits::settled(Rank rank, const DeclaredWaits& raw) const {
+DeclaredWaits SaidWaits::settled(Rank rank, const DeclaredWaits& raw) const {
   const std::vector<Rank>& offsets = uncertain_offsets(raw);
   if (offsets.empty()) return raw;
-  auto leave = leave_node(rank, offsets);
-  const auto [known, is_new] = settled_.try_emplace({raw.cycle, leave});
-  if (is_new) {
-    Settling settling(rules_for(offsets, leave));
-    Settled words;
-    for (const auto& step : raw.cycle->steps) words.is_known = words.is_known && settling.add_step(raw.patterns, step);
-    words.cycle = settling.take_cycle();
-    words.patterns = settling.take_patterns();
-    known->second = std::make_unique<const Settled>(std::move(words));
-  }
-  const Settled& words = *known->second;
-  return words.is_known ? std::optional(DeclaredWaits{&words.cycle, words.patterns}) : std::nullopt;
+  const std::vector<bool> leave = leave_node(rank, offsets);
+  return settled_by([&] { return rules_for(offsets, leave); }, raw, settled_[{raw.cycle, leave}]);
 }
 
 }  // namespace idlewave::analysis::partners

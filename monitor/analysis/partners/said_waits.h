@@ -33,9 +33,10 @@ struct SendRules {
 };
 
 /// Ranks may not know whether their sends wait (wire::WaitPattern::uncertain without `rendezvous`). By the rules it is said
-/// as if they knew; a rank with a send of which these say nothing says nothing. A send to a rank that is received from in
-/// the same wait needs no rule. The timeline must outlive it, and keep its rosters: what is given points to either. One
-/// thread. Costs nothing where all know; else each cycle is looked through once, for each way in which its sends leave nodes.
+/// as if they knew; of a send of which these say nothing it is left open, as it stands in the pattern, with all others of its
+/// wait that may wait. A send to a rank that is received from in the same wait needs no rule. The timeline must outlive it,
+/// and keep its rosters: what is given points to either. One thread. Costs nothing where all know; else each cycle is looked
+/// through once, for each way in which its sends leave nodes.
 class SaidWaits {
  public:
   /// Implicit: what a timeline has is what ranks say by themselves.
@@ -47,23 +48,23 @@ class SaidWaits {
   bool has_uncertain() const { return has_uncertain_; }
   /// As Timeline::declared_waits.
   std::optional<timeline::DeclaredWaits> by(wire::Rank rank) const;
-  /// A rank that knows now, and did not yet, is taken to have waited as it says now.
+  /// A rank that knows now, and did not yet, is taken to have waited as it says now, if it receives the same; else to have
+  /// sent as it says now to those to whom it sends always so.
   std::optional<timeline::DeclaredWaits> by(wire::Rank rank, wire::Step step) const;
   /// Of the sends in what the rank follows in that step that need a rule.
   std::set<SendKind> uncertain_kinds(wire::Rank rank, wire::Step step) const;
 
  private:
   using Cycle = const wire::WaitCycle*;
-  /// In the words of one who knows.
+  /// In the words of one who knows, as far as that is known.
   struct Settled {
-    bool is_known = true;
     wire::WaitCycle cycle;
     std::vector<wire::WaitPattern> patterns;
   };
 
   const std::vector<wire::Rank>& uncertain_offsets(const timeline::DeclaredWaits& raw) const;
   std::vector<bool> leave_node(wire::Rank rank, const std::vector<wire::Rank>& offsets) const;
-  std::optional<timeline::DeclaredWaits> settled(wire::Rank rank, const timeline::DeclaredWaits& raw) const;
+  timeline::DeclaredWaits settled(wire::Rank rank, const timeline::DeclaredWaits& raw) const;
   std::map<wire::Rank, std::optional<bool>> rules_for(const std::vector<wire::Rank>& offsets,
                                                       const std::vector<bool>& leave) const;
 

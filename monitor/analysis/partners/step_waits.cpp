@@ -52,7 +52,12 @@ void tidy(Ways& ways) {
   ways.ways.erase(kept, ways.ways.end());
 }
 
-void add_messages(Waits& waits, const wire::WaitPattern& pattern, Rank ranks) {
+bool are_open(const wire::WaitPattern& pattern) {
+  return pattern.uncertain && !pattern.rendezvous && !pattern.collective &&
+         !std::ranges::includes(pattern.from, pattern.to);
+}
+
+void add_messages(Waits& waits, const wire::WaitPattern& pattern, bool sends_wait, Rank ranks) {
   const std::size_t entries = pattern.from.size() + pattern.to.size();
   if (waits.message_entries + entries > 2 * waits.entries + kMostMessages) return;
   waits.message_entries += entries;
@@ -61,12 +66,12 @@ void add_messages(Waits& waits, const wire::WaitPattern& pattern, Rank ranks) {
   for (const Rank offset : pattern.to) messages.to.push_back(shorter_way(offset, ranks));
   tidy(messages.from);
   tidy(messages.to);
-  messages.rendezvous = messages.rendezvous || pattern.rendezvous;
+  messages.rendezvous = messages.rendezvous || sends_wait;
 }
 
 /// Goes no further than to one wait beyond `most` entries.
 void add_step(Waits& waits, const DeclaredWaits& said, const std::vector<std::uint32_t>& step, Rank ranks,
-              std::size_t most) {
+              std::size_t most, OpenSends open) {
   for (const std::uint32_t number : step) {
     if (waits.entries > most) return;
     const wire::WaitPattern& pattern = said.patterns[number];
@@ -75,15 +80,17 @@ void add_step(Waits& waits, const DeclaredWaits& said, const std::vector<std::ui
       continue;
     }
     if (waits.stages.size() < kMostStages) waits.stages.emplace_back(), waits.messages.emplace_back();
+    waits.has_open_sends = waits.has_open_sends || are_open(pattern);
+    const bool sends_wait = pattern.rendezvous || (open == OpenSends::kWait && are_open(pattern));
     Offsets& stage = waits.stages.back();
     waits.entries -= stage.size();
     for (const Rank offset : pattern.from) stage.push_back(shorter_way(offset, ranks));
-    if (pattern.rendezvous)
+    if (sends_wait)
       for (const Rank offset : pattern.to) stage.push_back(shorter_way(offset, ranks));
     std::erase(stage, 0);
     tidy(stage);
     waits.entries += stage.size();
-    add_messages(waits, pattern, ranks);
+    add_messages(waits, pattern, sends_wait, ranks);
   }
 }
 
@@ -364,18 +371,20 @@ Rank shorter_way(std::int64_t offset, Rank ranks) {
   return ahead > ranks / 2 ? ahead - ranks : ahead;
 }
 
-Waits waits_of(const DeclaredWaits& said, std::size_t kind, std::size_t kinds, Rank ranks, std::size_t most) {
+Waits waits_of(const DeclaredWaits& said, std::size_t kind, std::size_t kinds, Rank ranks, std::size_t most,
+               OpenSends open) {
   Waits waits;
   const auto& steps = said.cycle->steps;
   if (kinds % steps.size() == 0) {
-    add_step(waits, said, steps[kind % steps.size()], ranks, most);
+    add_step(waits, said, steps[kind % steps.size()], ranks, most, open);
     return waits;
   }
   std::size_t collectives = 0;
   for (const auto& step : steps) {
     Waits one;
-    add_step(one, said, step, ranks, most);
+    add_step(one, said, step, ranks, most, open);
     collectives += one.collective;
+    waits.has_open_sends = waits.has_open_sends || one.has_open_sends;
     waits.stages.resize(std::max(waits.stages.size(), one.stages.size()));
     for (std::size_t i = 0; i < one.stages.size(); ++i) {
       waits.entries -= waits.stages[i].size();
@@ -413,7 +422,7 @@ OffsetSpan span_of(const DeclaredWaits& said, Rank ranks) {
       const wire::WaitPattern& pattern = said.patterns[number];
       for (const Rank offset : pattern.from) span.add(offset, ranks);
       for (const Rank offset : pattern.to)
-        if (pattern.rendezvous) span.add(offset, ranks);
+        if (pattern.rendezvous || are_open(pattern)) span.add(offset, ranks);
     }
   return span;
 }

@@ -31,12 +31,16 @@ struct Waits {
   std::vector<Messages> messages;
   std::size_t message_entries = 0;
   bool collective = false;
+  bool has_open_sends = false;  ///< To others than it receives from in the same wait.
 };
+
+/// Sends of which nobody knows whether they wait for their receivers (SaidWaits).
+enum class OpenSends : std::uint8_t { kDoNotWait, kWait };
 
 /// Of a step of the cycle that has the number `kind` among `kinds` of steps; all of them in one, if it is longer. Goes no
 /// further than to one wait beyond `most` entries.
 Waits waits_of(const timeline::DeclaredWaits& said, std::size_t kind, std::size_t kinds, wire::Rank ranks,
-               std::size_t most);
+               std::size_t most, OpenSends open = OpenSends::kDoNotWait);
 /// As was found out.
 Waits waits_of(const StepWaits& step, wire::Rank ranks);
 
