@@ -6,6 +6,7 @@
 #include "probe/client/ring_writer.h"
 #include "probe/shm/clock.h"
 #include "probe/shm/layout.h"
+#include "probe/wire/call_partners.h"
 #include "probe/wire/vocabulary.h"
 
 namespace idlewave::client {
@@ -52,21 +53,28 @@ class LaneWriter {
   void switch_to(wire::Phase phase) {
     if (!is_within()) [[unlikely]]
       return switch_outside(phase);
-    replace(phase, stamp());
+    replace(phase, stamp(), 0);
+  }
+
+  /// Behind a call with those.
+  void switch_to(wire::Phase phase, wire::CallPartners with) {
+    if (!is_within()) [[unlikely]]
+      return switch_outside(phase);
+    replace(phase, stamp(), with.value());
   }
 
   /// At the time of the event before it, which begins with this phase.
-  void switch_with_last(wire::Phase phase) {
+  void switch_with_last(wire::Phase phase, wire::CallPartners with = {}) {
     if (!is_within()) [[unlikely]]
       return switch_outside(phase);
-    replace(phase, last_);
+    replace(phase, last_, with.value());
   }
 
   /// At a time that has passed, unless an event has come since.
   void switch_since(wire::Phase phase, wire::Nanoseconds time) {
     if (!is_within()) [[unlikely]]
       return switch_outside(phase);
-    replace(phase, last_ = std::max(last_, time));
+    replace(phase, last_ = std::max(last_, time), 0);
   }
 
   void step(wire::Step number) { put(wire::EventKind::kStep, clamp(static_cast<std::uint64_t>(number)), current()); }
@@ -115,10 +123,10 @@ class LaneWriter {
   /// A phase goes on that is not deeper than what is told.
   bool is_within() const { return static_cast<unsigned>(depth_ - 1) < static_cast<unsigned>(kMaxDepth); }
 
-  void replace(wire::Phase phase, wire::Nanoseconds time) {
+  void replace(wire::Phase phase, wire::Nanoseconds time, std::uint64_t value) {
     const wire::Phase before = current();
     stack_ = (stack_ & ~std::uint64_t{0xff}) | static_cast<std::uint8_t>(phase);
-    ring_.push(make_event(time, 0, wire::EventKind::kSwitch, phase), before);
+    ring_.push(make_event(time, value, wire::EventKind::kSwitch, phase), before);
   }
   [[gnu::noinline, gnu::cold]] void switch_outside(wire::Phase phase) {
     if (depth_ == 0) begin(phase);

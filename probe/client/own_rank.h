@@ -57,8 +57,15 @@ inline void pass_gates(wire::Phase phase) {
   return probe.lane.last();
 }
 
+/// The same, behind a call with those.
+[[gnu::always_inline]] inline wire::Nanoseconds switch_to(wire::Phase phase, wire::CallPartners with) {
+  pass_gates(phase);
+  probe.lane.switch_to(phase, with);
+  return probe.lane.last();
+}
+
 /// As idlewave_step_ with switch_to behind it, at one moment: a stamp less to read.
-wire::Nanoseconds step_into(wire::Step step, wire::Phase phase);
+wire::Nanoseconds step_into(wire::Step step, wire::Phase phase, wire::CallPartners with);
 
 /// A step that has begun with the latest event, as is known only now.
 void step_behind_last(wire::Step step);

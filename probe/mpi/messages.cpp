@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/mpi/symbols.h"
+#include "probe/mpi/watcher.h"
 
 namespace idlewave::mpi {
 
@@ -84,6 +85,8 @@ bool Messages::is_awaited(Partner from, std::int64_t bytes) const {
 
 /// Something with that partner is over.
 void Messages::note(Partner partner) {
+  if (calls_say_partners_) [[unlikely]]
+    partners_of_call_.wait_for(partner);
   switch (partner.side) {
     case Side::kFrom:
     case Side::kToWaiting:
@@ -96,8 +99,19 @@ void Messages::note(Partner partner) {
   }
 }
 
+void Messages::say_sent(Partner to) {
+  if (!calls_say_partners_) [[likely]]
+    return;
+  const bool is_known = to.side == Side::kTo || to.side == Side::kToWaiting || to.side == Side::kToPerhaps;
+  if (is_known)
+    partners_of_call_.send_to(to.rank);
+  else
+    partners_of_call_.wait_for(to);
+}
+
 void Messages::send(SendMode mode, Partner to, std::int64_t bytes) {
   learner_.post();
+  say_sent(to);
   if (to.side == Side::kTo) to.side = side_of_send(mode, to.rank, bytes);
   note(to);
 }
@@ -111,6 +125,7 @@ void Messages::receive(const Peer& from, std::int64_t bytes, Word status) {
 
 void Messages::start_send(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
   learner_.post();
+  say_sent(to);
   if (to.side == Side::kTo) {
     if (mode == SendMode::kStandard) look_at_send(to.rank, bytes, request);
     to.side = side_of_send(mode, to.rank, bytes);
@@ -191,6 +206,7 @@ void Messages::start(Requests requests, int count, CallSums& sums) {
     Partner& partner = request->partner;
     if (partner.side == Side::kFrom || partner.side == Side::kAnySource) continue;
     learner_.post();
+    say_sent(partner);
     if (request->sends == Sends::kStandardMessage) {
       look_at_send(partner.rank, request->more, behind(requests, i), true);
       partner.side = side_of_send(SendMode::kStandard, partner.rank, request->more, true);
@@ -254,7 +270,7 @@ bool Messages::has_completed_any() {
 
 /// One that has stayed as it was is none, or one that had not been started.
 void Messages::complete_unknown(int i) {
-  if (i >= saved_ || handle_at(saved_of_, i) != handles_[i]) learner_.wait_unknown();
+  if (i >= saved_ || handle_at(saved_of_, i) != handles_[i]) wait_unknown();
 }
 
 const void* Messages::status_at(Word statuses, int i, Language language) const {
@@ -285,8 +301,18 @@ Partner Messages::partner_in(Handles::Key comm, Part part, int root) const {
 void Messages::collective(Handles::Key comm, Part part, int root) {
   const Partner partner = partner_in(comm, part, root);
   if (partner.side != Side::kUnknown) learner_.post();
-  if (partner.side != Side::kGroup) return note(partner);
+  if (partner.side != Side::kGroup) {
+    say_unknown();  // Nobody would find what the root sends.
+    return note(partner);
+  }
+  if (calls_say_partners_) [[unlikely]]
+    is_of_all(comm, part) ? partners_of_call_.wait_for_all() : partners_of_call_.wait_for(partner);
   learner_.wait_for_group(key_of(comm, part), [&] { return find_group(comm, part); });
+}
+
+/// Nobody of the program goes on before all have come.
+bool Messages::is_of_all(Handles::Key comm, Part part) const {
+  return part == Part::kAll && handles.ranks_of(comm) == world_size_ && !handles.is_intercommunicator(comm);
 }
 
 /// Its communicator may be freed before it is waited for, so the group is asked for now.
@@ -307,16 +333,14 @@ void Messages::start_collective(Handles::Key comm, Part part, int root, Requests
 std::optional<habits::WaitLearner::Group> Messages::find_group(Handles::Key comm, Part part) const {
   static wire::Rank ranks[shm::kPatternRanks];
   if (part == Part::kFromNeighbours || part == Part::kFromNeighboursPerhaps) return find_neighbours(comm, part);
-  const bool is_all = part == Part::kAll;
-  if (is_all && handles.ranks_of(comm) == world_size_ && !handles.is_intercommunicator(comm))
-    return habits::WaitLearner::Group{{}, shm::PartnerBook::kCollective};
+  if (is_of_all(comm, part)) return habits::WaitLearner::Group{{}, shm::PartnerBook::kCollective};
   const int count = handles.world_ranks_of(comm, ranks);
   if (count <= 0) return std::nullopt;
   int used = count;
   if (part == Part::kFromLower) used = handles.own_rank_in(comm);
   if (used < 0) return std::nullopt;
   return habits::WaitLearner::Group{std::span(ranks, static_cast<std::size_t>(used)),
-                                    is_all ? std::uint32_t{shm::PartnerBook::kCollective} : 0};
+                                    part == Part::kAll ? std::uint32_t{shm::PartnerBook::kCollective} : 0};
 }
 
 void Messages::step(wire::Step number) {
@@ -332,6 +356,8 @@ void Messages::step(wire::Step number) {
   else
     learner_.end_step(step_, tell);
   step_ = number;
+  if (learner_.has_long_steps() != calls_say_partners_) [[unlikely]]
+    calls_say_partners_ = watch.calls_say_partners = !calls_say_partners_;
 }
 
 }  // namespace idlewave::mpi

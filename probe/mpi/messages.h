@@ -13,6 +13,7 @@
 #include "probe/mpi/eager_limits.h"
 #include "probe/mpi/habits/wait_learner.h"
 #include "probe/mpi/handles.h"
+#include "probe/mpi/partners_of_call.h"
 #include "probe/mpi/request_table.h"
 #include "probe/mpi/roles.h"
 #include "probe/mpi/windows.h"
@@ -87,7 +88,12 @@ class Messages {
   void fence(Handles::Key window);
   /// By rendezvous, so far; else it makes no difference how large a receive is.
   bool sends_have_waited() const { return sends_have_waited_; }
-  void wait_unknown() { learner_.wait_unknown(); }
+  void wait_unknown() {
+    say_unknown();
+    learner_.wait_unknown();
+  }
+  /// Of the call that is over, where calls are to say it; before step().
+  wire::CallPartners take_partners() { return partners_of_call_.take(); }
 
   /// For send() and its kin, which know whether the send waits for it: kTo, unless there is nobody or it is not known who.
   static Partner receiver(const Peer& to) {
@@ -136,6 +142,10 @@ class Messages {
   Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes, bool is_persistent = false);
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);
+  void say_sent(Partner to);
+  void say_unknown() {
+    if (calls_say_partners_) partners_of_call_.wait_for({});
+  }
   RequestTable::Request& put(std::uint64_t handle);
   [[gnu::cold]] RequestTable::Request& put_send(Partner to, std::int64_t bytes, Requests request);
   void forget(std::uint64_t handle);
@@ -145,6 +155,7 @@ class Messages {
   void complete_unknown(int i);
   static std::uint64_t key_of(Handles::Key comm, Part part);
   Partner partner_in(Handles::Key comm, Part part, int root) const;
+  bool is_of_all(Handles::Key comm, Part part) const;
   std::optional<habits::WaitLearner::Group> find_group(Handles::Key comm, Part part) const;
   std::optional<habits::WaitLearner::Group> find_neighbours(Handles::Key comm, Part part) const;
   std::optional<habits::WaitLearner::Group> find_group_of_window(Handles::Key window) const;
@@ -157,13 +168,15 @@ class Messages {
   Requests saved_of_;    ///< Of the latest save().
   int saved_ = 0;
   bool sends_have_waited_ = false;
-  bool may_be_blind_ = false;  ///< Some requests found no room.
+  bool may_be_blind_ = false;        ///< Some requests found no room.
+  bool calls_say_partners_ = false;  ///< The latest steps had more waits than can be said of steps.
   std::atomic<bool> others_start_{false};
   EagerLimits limits_;
   RequestTable requests_;
   habits::WaitLearner learner_;
   RequestTable::Request lost_;  ///< One that found no room.
   std::uint64_t handles_[kMostSaved] = {};
+  PartnersOfCall partners_of_call_;  ///< Where it moves nothing that every call needs.
 };
 [[gnu::visibility("hidden")]] extern constinit Messages messages;
 

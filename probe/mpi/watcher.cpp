@@ -213,17 +213,31 @@ wire::Step step_behind(Call call, const void* place, Concerned concerned, wire::
   return is_asked_for ? steps.next++ : wire::kNoStep;
 }
 
+/// A call is over, with which a step may begin: its time in ns.
+[[gnu::noinline, gnu::cold]] std::int64_t close_said_call(wire::Step step, std::int64_t bytes) {
+  const wire::CallPartners with = messages.take_partners();
+  if (step != wire::kNoStep) messages.step(step);
+  if (!client::is_reporter()) return 0;
+  return watch.sums.close(step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute, with)
+                                                : client::step_into(step, wire::Phase::kCompute, with),
+                          bytes);
+}
+
 /// A call that waits is over, with which a step may begin: its time in ns.
 inline std::int64_t close_wait(wire::Step step, std::int64_t bytes) {
   if (step != wire::kNoStep) messages.step(step);
   if (!client::is_reporter()) [[unlikely]]
     return 0;
-  return watch.sums.close(
-      step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute) : client::step_into(step, wire::Phase::kCompute),
-      bytes);
+  return watch.sums.close(step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute)
+                                                : client::step_into(step, wire::Phase::kCompute, {}),
+                          bytes);
 }
 inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
   return close_wait(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
+}
+[[gnu::noinline, gnu::cold]] std::int64_t close_said_wait(Call call, const void* place, Concerned concerned,
+                                                          std::int64_t bytes) {
+  return close_said_call(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
 }
 
 /// The rank has worked since the latest question was answered in vain, which was not expected.
@@ -355,22 +369,35 @@ void leave_ask(Call call, const void* place, habits::Answer answer) {
   if (answer == habits::Answer::kDone) step = finish_asking(call, place);
   if (answer == habits::Answer::kSeen) asking.polling.see(reinterpret_cast<std::uintptr_t>(place));
   if (answer == habits::Answer::kNothing) asking.polling.ask_for_nothing(reinterpret_cast<std::uintptr_t>(place));
-  close_wait(step, client::CallCounter::kUnknownBytes);
+  watch.calls_say_partners ? close_said_call(step, client::CallCounter::kUnknownBytes)
+                           : close_wait(step, client::CallCounter::kUnknownBytes);
   end_turn();
 }
 
 void leave(std::int64_t bytes) {
+  if (watch.calls_say_partners) [[unlikely]] {
+    close_said_call(wire::kNoStep, bytes);
+    return end_turn();
+  }
   if (client::is_reporter()) [[likely]]
     watch.sums.close(client::switch_to(wire::Phase::kCompute), bytes);
   end_turn();
 }
 
 void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
+  if (watch.calls_say_partners) [[unlikely]] {
+    close_said_wait(call, place, concerned, bytes);
+    return end_turn();
+  }
   close_wait(call, place, concerned, bytes);
   end_turn();
 }
 
 void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Partner to) {
+  if (watch.calls_say_partners) [[unlikely]] {
+    messages.sent(to, bytes, close_said_wait(Call::kSend, place, concerned, bytes));
+    return end_turn();
+  }
   messages.sent(to, bytes, close_wait(Call::kSend, place, concerned, bytes));
   end_turn();
 }

@@ -32,6 +32,7 @@ std::optional<habits::WaitLearner::Group> Messages::find_group_of_window(Handles
 
 void Messages::fence(Handles::Key window) {
   learner_.post();
+  say_unknown();
   learner_.wait_for_group(key_of(window, Part::kFence), [&] { return find_group_of_window(window); });
 }
 
@@ -42,8 +43,8 @@ void Messages::tell_group(const Windows::Group& group) {
 }
 /// For one from each.
 void Messages::wait_for_group(const Windows::Group& group) {
-  if (!group.is_known()) return learner_.wait_unknown();
-  for (const wire::Rank rank : group.ranks()) learner_.wait({rank, Side::kFrom});
+  if (!group.is_known()) return wait_unknown();
+  for (const wire::Rank rank : group.ranks()) note({rank, Side::kFrom});
 }
 
 void Messages::open_window(Handles::Key window, Handles::Key origins) {

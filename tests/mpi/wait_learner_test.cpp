@@ -124,6 +124,7 @@ class Learner {
   const Waits& told() const { return told_; }
   bool is_said() const { return is_said_; }
   bool is_withdrawn() const { return withdrawn_; }
+  bool has_long_steps() const { return learner_->has_long_steps(); }
   std::int64_t next() const { return next_; }
   WaitLearner& learner() { return *learner_; }
 
@@ -214,6 +215,39 @@ TEST(WaitLearner, SaysAWaitNoMoreThanEightTimes) {
     rank.step(step);
   }
   EXPECT_THAT(rank.told(), testing::SizeIs(8));
+}
+
+TEST(WaitLearner, KnowsAStepOfWhichNotAllWaitsAreSaid) {
+  Learner rank;
+  Acts acts;
+  for (int i = 0; i < StepHabit::kMostTimes; ++i) acts.insert(acts.end(), {kPost, receives(2)});
+  rank.step(acts);
+  EXPECT_FALSE(rank.has_long_steps());
+  acts.insert(acts.end(), {kPost, receives(2)});
+  rank.step(acts);
+  EXPECT_TRUE(rank.has_long_steps());
+  rank.steps(15, {kPost, receives(2)});
+  EXPECT_TRUE(rank.has_long_steps());
+  rank.step({kPost, receives(2)});
+  EXPECT_FALSE(rank.has_long_steps());
+}
+
+TEST(WaitLearner, KnowsAStepWithManyWaitsForOthersEachTime) {
+  Learner rank;
+  Acts acts;
+  for (Rank from = 0; from < 15; ++from) acts.insert(acts.end(), {kPost, receives(from)});
+  rank.step(acts);
+  EXPECT_FALSE(rank.has_long_steps());
+  acts.insert(acts.end(), {kPost, receives(15)});
+  rank.step(acts);
+  EXPECT_TRUE(rank.has_long_steps());
+}
+
+/// Its waits for all are one.
+TEST(WaitLearner, TakesAStepWithManyCollectivesForNoLongOne) {
+  Learner rank;
+  rank.step(Acts(40, Act{Act::kMeet}));
+  EXPECT_FALSE(rank.has_long_steps());
 }
 
 TEST(WaitLearner, LeavesOutSendsThatDoNotWaitBesideThoseThatDo) {

@@ -50,6 +50,20 @@ TEST(LaneWriter, TellsAProgramAsItRan) {
                           "step 1 wait", "threads 4 wait", "stop none"));
 }
 
+TEST(LaneWriter, SaysWithWhomACallWas) {
+  const Segment segment;
+  LaneWriter lane = writer_of(segment);
+  lane.switch_to(Phase::kWait);
+  const wire::CallPartners with{wire::CallPartners::Kind::kFrom, 7};
+  lane.switch_to(Phase::kCompute, with);
+  lane.switch_to(Phase::kWait);
+  lane.step(0);
+  lane.switch_with_last(Phase::kCompute, with);
+  std::vector<std::uint64_t> said;
+  for (const wire::Event& event : segment.drain()) said.push_back(event.value);
+  EXPECT_THAT(said, ElementsAre(0, with.value(), 0, 0, with.value()));
+}
+
 TEST(LaneWriter, GoesBackToTheOuterPhase) {
   const Segment segment;
   LaneWriter lane = writer_of(segment);

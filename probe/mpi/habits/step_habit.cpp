@@ -57,6 +57,11 @@ void StepHabit::remember(wire::Step step) {
 }
 
 void StepHabit::begin_step() {
+  if (is_cut_ || count_ >= kManyWaits)
+    long_for_ = kLatest;
+  else if (long_for_ > 0)
+    --long_for_;
+  is_cut_ = false;
   hash_ = 0;
   count_ = 0;
   is_unknown_ = false;

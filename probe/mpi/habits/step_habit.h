@@ -33,11 +33,15 @@ class StepHabit {
     Seen& seen = seen_[pattern];
     if (seen.in != steps_ + 1)
       seen = {steps_ + 1, 0};
-    else if (seen.times == kMostTimes || adds_nothing(patterns[pattern]))
+    else if (adds_nothing(patterns[pattern]))
       return;
+    if (seen.times == kMostTimes) {
+      is_cut_ = true;
+      return;
+    }
     ++seen.times;
     if (count_ == shm::kPatterns) [[unlikely]] {
-      is_unknown_ = true;
+      is_unknown_ = is_cut_ = true;
       return;
     }
     order_[count_++] = pattern;
@@ -53,6 +57,8 @@ class StepHabit {
   /// Neither are those before that.
   void forget();
 
+  /// One of the latest steps had too many waits for a cycle to tell which of them is which.
+  bool has_long_steps() const { return long_for_ > 0; }
   /// There has been a cycle.
   bool was_found() const { return was_found_; }
   const Said& said(std::uint8_t number) const { return said_[number]; }
@@ -65,6 +71,8 @@ class StepHabit {
   static constexpr std::uint32_t kHistory = 2 * kLongest;
   static constexpr std::uint32_t kFewestSteps = 8;
   static constexpr int kMostMisses = 16;  ///< Of 64 steps.
+  static constexpr std::uint32_t kManyWaits = 16;
+  static constexpr std::uint32_t kLatest = 16;  ///< Steps.
 
   struct Waits {
     std::uint64_t hash = 0;
@@ -96,6 +104,7 @@ class StepHabit {
   std::uint64_t hash_ = 0;
   std::uint32_t count_ = 0;
   bool is_unknown_ = false;
+  bool is_cut_ = false;  ///< Waits are left out.
   std::uint16_t order_[shm::kPatterns] = {};
   struct Seen {
     std::uint32_t in = 0;  ///< The latest step, from 1.
@@ -107,6 +116,7 @@ class StepHabit {
   std::uint32_t length_ = 0;  ///< Of the cycle; 0: none.
   std::uint64_t misses_ = 0;  ///< A bit a step, the latest lowest.
   bool was_found_ = false;
+  std::uint32_t long_for_ = 0;   ///< Steps, unless one of them is long as well.
   std::uint32_t forgotten_ = 0;  ///< Of the patterns that the history names.
   std::uint32_t remembered_ = 0;
   wire::Step last_step_ = 0;  ///< That is remembered, if one is.

@@ -81,6 +81,8 @@ class WaitLearner {
     habit_.skip();
   }
 
+  bool has_long_steps() const { return habit_.has_long_steps(); }
+
  private:
   void end_wait() {
     has_waited_ = false;
