@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <utility>
 
 #include "tests/timeline/builders.h"
 
@@ -15,17 +16,24 @@ using wire::EventKind;
 using wire::Phase;
 using Call = MessageProgram::Call;
 
+wire::CallPartners call_with(wire::CallPartners::Kind kind, wire::Rank peer) {
+  if (peer == MessageProgram::kNobody) return {.kind = wire::CallPartners::Kind::kNobody};
+  return {.kind = kind, .first = peer};
+}
+
 /// One rank on its way.
 struct OnItsWay {
   bool is_before = false;  // its first step
-  std::size_t step = 0, call = 0, worked = 0;
+  std::size_t step = 0, call = 0, worked = 0, met = 0;
   wire::Nanoseconds now{};
+  wire::CallPartners with;  // its latest call
 };
 
 class Player {
  public:
   explicit Player(const MessageProgram& program) : program_(program), at_(program.calls.size()) {
     run_.events.resize(at_.size()), run_.waited.resize(at_.size()), run_.ends.resize(at_.size());
+    run_.waited_for.resize(at_.size());
     for (std::size_t rank = 0; rank < at_.size(); ++rank) {
       tell(rank, EventKind::kStart, 0, Phase::kNone);
       at_[rank].is_before = !program.before.empty() && !program.before[rank].empty();
@@ -38,7 +46,10 @@ class Player {
       for (std::size_t rank = 0; rank < at_.size(); ++rank)
         while (advance(rank)) goes_on = true;
     }
-    for (std::size_t rank = 0; rank < at_.size(); ++rank) tell(rank, EventKind::kStop, 0, Phase::kNone);
+    for (std::size_t rank = 0; rank < at_.size(); ++rank) {
+      if (program_.calls_say_partners) switch_to(rank, Phase::kCompute);
+      tell(rank, EventKind::kStop, 0, Phase::kNone);
+    }
     return std::move(run_);
   }
 
@@ -46,8 +57,44 @@ class Player {
   void tell(std::size_t rank, EventKind kind, std::uint64_t value, Phase phase) {
     run_.events[rank].push_back({at_[rank].now, value, kind, phase});
   }
+  void switch_to(std::size_t rank, Phase phase) {
+    tell(rank, EventKind::kSwitch, program_.calls_say_partners ? at_[rank].with.value() : 0, phase);
+  }
 
-  /// False: its message is not sent yet, or it has done all.
+  /// For what went out, or came, at `post`; until `end`.
+  void wait(std::size_t rank, wire::Nanoseconds post, wire::Nanoseconds end, wire::Nanoseconds& waited_for) {
+    wire::Nanoseconds& now = at_[rank].now;
+    waited_for += std::max(post - now, wire::Nanoseconds{0});
+    switch_to(rank, Phase::kWait);
+    const wire::Nanoseconds waits = std::max(end - now, wire::Nanoseconds{0}) + MessageProgram::kSending;
+    run_.waited[rank] += waits;
+    now += waits;
+  }
+
+  bool receive(std::size_t rank, wire::Rank from) {
+    auto& messages = sent_[{from, wire::Rank(rank)}];
+    if (from == MessageProgram::kNobody) messages.push_back(at_[rank].now - MessageProgram::kFlight);
+    if (messages.empty()) return false;
+    wait(rank, messages.front(), messages.front() + MessageProgram::kFlight, run_.waited_for[rank].senders);
+    messages.pop_front();
+    at_[rank].with = call_with(wire::CallPartners::Kind::kFrom, from);
+    return true;
+  }
+
+  bool meet(std::size_t rank) {
+    OnItsWay& mine = at_[rank];
+    if (meetings_.size() == mine.met) meetings_.emplace_back();
+    std::map<std::size_t, wire::Nanoseconds>& came = meetings_[mine.met];
+    came.emplace(rank, mine.now);
+    if (came.size() < at_.size()) return false;
+    ++mine.met;
+    const auto last = std::ranges::max_element(came, {}, [](const auto& each) { return each.second; });
+    wait(rank, last->second, last->second, run_.waited_for[rank].meetings);
+    mine.with = {.kind = wire::CallPartners::Kind::kAll};
+    return true;
+  }
+
+  /// False: its message is not sent yet, somebody has not come yet, or it has done all.
   bool advance(std::size_t rank) {
     OnItsWay& mine = at_[rank];
     const auto& calls = mine.is_before ? program_.before[rank] : program_.calls[rank];
@@ -55,26 +102,21 @@ class Player {
     const Call& call = calls[mine.call];
     switch (call.kind) {
       case Call::Kind::kWork:
-        tell(rank, EventKind::kSwitch, 0, Phase::kCompute);
+        switch_to(rank, Phase::kCompute);
         mine.now += program_.work[rank][mine.step][mine.worked++];
         break;
       case Call::Kind::kSend:
-        tell(rank, EventKind::kSwitch, 0, Phase::kWait);
-        sent_[{wire::Rank(rank), call.peer}].push_back(mine.now + MessageProgram::kFlight);
+        switch_to(rank, Phase::kWait);
+        sent_[{wire::Rank(rank), call.peer}].push_back(mine.now);
         mine.now += MessageProgram::kSending;
+        mine.with = call_with(wire::CallPartners::Kind::kSent, call.peer);
         break;
-      case Call::Kind::kReceive: {
-        auto& messages = sent_[{call.peer, wire::Rank(rank)}];
-        if (call.peer == MessageProgram::kNobody) messages.push_back(mine.now);
-        if (messages.empty()) return false;
-        tell(rank, EventKind::kSwitch, 0, Phase::kWait);
-        const wire::Nanoseconds waits =
-            std::max(messages.front() - mine.now, wire::Nanoseconds{0}) + MessageProgram::kSending;
-        messages.pop_front();
-        run_.waited[rank] += waits;
-        mine.now += waits;
+      case Call::Kind::kReceive:
+        if (!receive(rank, call.peer)) return false;
         break;
-      }
+      case Call::Kind::kMeet:
+        if (!meet(rank)) return false;
+        break;
     }
     if (mine.is_before) {
       if (++mine.call < calls.size()) return true;
@@ -94,6 +136,7 @@ class Player {
   const MessageProgram& program_;
   std::vector<OnItsWay> at_;
   std::map<std::pair<wire::Rank, wire::Rank>, std::deque<wire::Nanoseconds>> sent_;
+  std::deque<std::map<std::size_t, wire::Nanoseconds>> meetings_;  ///< When who came.
   MessageProgram::Run run_;
 };
 
@@ -107,11 +150,17 @@ wire::Roster MessageProgram::roster() const {
   for (Rank rank = 0; rank < ranks(); ++rank) {
     wire::WaitCycle cycle;
     auto& step = cycle.steps.emplace_back();
-    bool receives = true;
+    bool receives = true, is_open = false;
     for (const Call& call : calls[std::size_t(rank)]) {
       if (call.kind == Call::Kind::kWork) continue;
+      if (call.kind == Call::Kind::kMeet) {
+        step.push_back(std::uint32_t(roster.patterns.size()));
+        roster.patterns.push_back({.collective = true});
+        is_open = false;
+        continue;
+      }
       const bool sends = call.kind == Call::Kind::kSend;
-      if (step.empty() || (sends && receives)) {
+      if (!std::exchange(is_open, true) || (sends && receives)) {
         step.push_back(std::uint32_t(roster.patterns.size()));
         roster.patterns.push_back({});
       }

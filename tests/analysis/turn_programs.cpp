@@ -40,26 +40,48 @@ MessageProgram pipeline(Rank ranks, bool there_and_back) {
   return program;
 }
 
+namespace {
+
+/// From the corner of that number, of four: a rank of the grid receives, works and sends.
+void add_block(Calls& calls, int width, int height, Rank rank, int corner) {
+  const int x = rank % width, y = rank / width, dx = corner % 3 == 0 ? 1 : -1, dy = corner % 2 == 0 ? 1 : -1;
+  const auto beside = [&](int by, bool is_across) {
+    const int other_x = x + (is_across ? by * dx : 0), other_y = y + (is_across ? 0 : by * dy);
+    const bool is_there = other_x >= 0 && other_x < width && other_y >= 0 && other_y < height;
+    return is_there ? other_y * width + other_x : -1;
+  };
+  for (const bool is_across : {true, false})
+    if (const Rank from = beside(-1, is_across); from >= 0) calls.push_back(receive_from(from));
+  calls.push_back(work());
+  for (const bool is_across : {true, false})
+    if (const Rank to = beside(1, is_across); to >= 0) calls.push_back(send_to(to));
+}
+
+}  // namespace
+
 MessageProgram sweeps(int width, int height, int corners) {
   MessageProgram program;
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
-      Calls calls;
-      for (int corner = 0; corner < corners; ++corner) {
-        const int dx = corner % 3 == 0 ? 1 : -1, dy = corner % 2 == 0 ? 1 : -1;
-        const auto beside = [&](int by, bool is_across) {
-          const int other_x = x + (is_across ? by * dx : 0), other_y = y + (is_across ? 0 : by * dy);
-          const bool is_there = other_x >= 0 && other_x < width && other_y >= 0 && other_y < height;
-          return is_there ? other_y * width + other_x : -1;
-        };
-        for (const bool is_across : {true, false})
-          if (const Rank from = beside(-1, is_across); from >= 0) calls.push_back(receive_from(from));
-        calls.push_back(work());
-        for (const bool is_across : {true, false})
-          if (const Rank to = beside(1, is_across); to >= 0) calls.push_back(send_to(to));
-      }
-      program.calls.push_back(calls);
+  for (Rank rank = 0; rank < width * height; ++rank) {
+    Calls& calls = program.calls.emplace_back();
+    for (int corner = 0; corner < corners; ++corner) add_block(calls, width, height, rank, corner);
+  }
+  return program;
+}
+
+MessageProgram octants(int width, int height, int blocks, Dice& dice) {
+  MessageProgram program;
+  program.calls.resize(std::size_t(width * height));
+  program.calls_say_partners = true;
+  constexpr int kOctants = 8;
+  for (int octant = 0; octant < kOctants; ++octant) {
+    const int corner = dice.whole(0, 3);
+    const bool all_meet = octant + 1 == kOctants || dice.whole(0, 3) == 0;
+    for (Rank rank = 0; rank < program.ranks(); ++rank) {
+      Calls& calls = program.calls[std::size_t(rank)];
+      for (int block = 0; block < blocks; ++block) add_block(calls, width, height, rank, corner);
+      if (all_meet) calls.push_back(meet());
     }
+  }
   return program;
 }
 

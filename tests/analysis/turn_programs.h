@@ -13,6 +13,7 @@ using wire::Rank;
 
 inline MessageProgram::Call work() { return {MessageProgram::Call::Kind::kWork, 0}; }
 inline MessageProgram::Call send_to(Rank peer) { return {MessageProgram::Call::Kind::kSend, peer}; }
+inline MessageProgram::Call meet() { return {MessageProgram::Call::Kind::kMeet, 0}; }
 inline MessageProgram::Call receive_from(Rank peer) { return {MessageProgram::Call::Kind::kReceive, peer}; }
 
 /// Nanoseconds.
@@ -34,6 +35,9 @@ void fill_work(MessageProgram& program, int steps, double noise, Dice& dice);
 MessageProgram pipeline(Rank ranks, bool there_and_back);
 /// Over a grid, from one corner after the other: so many. The second sweep goes back the way of the first.
 MessageProgram sweeps(int width, int height, int corners);
+/// Sweeps over a grid from its corners, one octant after the other in some order, each in so many blocks of `work`, and between
+/// them, now and then, and at the end a meeting of all. Calls say with whom they were.
+MessageProgram octants(int width, int height, int blocks, Dice& dice);
 /// Rank 0 works a little, and hands out what the others work at.
 MessageProgram master_and_workers(Rank ranks);
 MessageProgram token(Rank ranks);

@@ -136,6 +136,16 @@ class Sweeps(AnyProgram):
                 self.assertLessEqual(seen, size * (self.SWEEPS - 3))
                 self.assertGreaterEqual(seen, size * (self.SWEEPS - 10))
 
+    def test_in_turn_say_whose_message_a_wait_was_for(self):
+        """Each rank waits for others in each octant, and for all at the end: what it says of its steps tells no sender."""
+        command = [*self.launcher("openmpi")[:-1], "4", self.program("octants.openmpi"), "in-turn", str(self.SWEEPS), self.seed]
+        done, report = self.watch(command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        waits = report["causes"]["ranks"]
+        waited = sum(rank["waited_ns"] for rank in waits)
+        self.assertGreater(sum(rank["waited_for_ns"]["late_sender"] for rank in waits), 0.05 * waited)
+        self.assertLess(sum(rank["not_attributable_ns"]["unknown"] for rank in waits), 0.4 * waited)
+
     def test_in_turn_are_steps_open_mpi(self):
         self.check_steps("openmpi", "in-turn", 4, 6, 9, 12)
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "monitor/analysis/partners/turn_order.h"
 #include "monitor/analysis/steps/step_history.h"
 
 namespace idlewave::analysis::causes {
@@ -112,6 +113,8 @@ void GroundSearch::begin_ordinary() {
 void GroundSearch::begin_domains() {
   if (doing_ == Doing::kAsksWhoWaitsOrdinarily) ground_.partners = partners_->found();
   partners_.reset();
+  if (const auto waits = partners::waits_said_by_calls(timeline_))
+    ground_.partners.by_turns = true, ground_.typical_step /= *waits;
   contention_.emplace(timeline_);
   asked_ = ranks_to_ask(timeline_);
   doing_ = Doing::kAsksDomains;

@@ -10,14 +10,33 @@ namespace {
 
 using timeline::Lane;
 
-constexpr std::size_t kMostTurnsKept = 64;
-constexpr std::size_t kMostTurns = 1 << 21;
+/// Of each rank, and of all: more of few ranks, whose steps may have hundreds.
+constexpr std::size_t kTurnsKept = 64, kMostTurnsKept = 1024;
+constexpr std::size_t kMostTurns = 1 << 21, kMostTurnsOfFew = 1 << 17;
 /// Before the window, since its first waits have causes too.
 constexpr std::ptrdiff_t kStepsBeforeWindow = 32;
 /// By so much more than the end of a wait the post that ended it may seem to be, as clocks may be off.
 constexpr Nanoseconds kClocksOff{50'000};
 /// On the way back from a post.
 constexpr int kMostHops = 256;
+constexpr std::size_t kMeetingsKept = 8;
+
+using CallKind = wire::CallPartners::Kind;
+
+/// Whose messages that call waited for.
+std::vector<Rank> senders(const wire::CallPartners& with) {
+  switch (with.kind) {
+    case CallKind::kFrom: return {with.first};
+    case CallKind::kFromTwo: return {with.first, with.second};
+    case CallKind::kSentAndReceived: return {with.second};
+    default: return {};
+  }
+}
+
+/// Whose receive it may have waited for; -1: nobody's.
+Rank receiver(const wire::CallPartners& with) {
+  return with.kind == CallKind::kToWaiting || with.kind == CallKind::kSent ? with.first : -1;
+}
 
 Nanoseconds begin_of(const timeline::Timeline& timeline, Nanoseconds from) {
   Nanoseconds begin = from;
@@ -31,6 +50,12 @@ Nanoseconds begin_of(const timeline::Timeline& timeline, Nanoseconds from) {
   return begin;
 }
 
+std::size_t turns_kept(std::size_t ranks) {
+  const std::size_t of_few = std::min(kMostTurnsOfFew / std::max<std::size_t>(1, ranks), kMostTurnsKept);
+  const std::size_t of_many = std::clamp<std::size_t>(kMostTurns / std::max<std::size_t>(1, ranks), 4, kTurnsKept);
+  return std::max(of_few, of_many);
+}
+
 }  // namespace
 
 TurnTally::TurnTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground)
@@ -38,8 +63,7 @@ TurnTally::TurnTally(const timeline::Timeline& timeline, Window window, const Ca
       window_(window),
       ground_(ground),
       tolerance_(steps::least_work(ground.typical_step)),
-      kept_(std::clamp<std::size_t>(kMostTurns / std::max<std::size_t>(1, std::size_t(timeline.ranks())), 4,
-                                    kMostTurnsKept)),
+      kept_(turns_kept(std::size_t(timeline.ranks()))),
       courses_(std::size_t(timeline.ranks())),
       sums_(std::size_t(timeline.ranks())) {
   const Nanoseconds from = begin_of(timeline, window.from);
@@ -154,6 +178,82 @@ bool TurnTally::is_open(Rank rank, const Turn& turn, const Post& ended_by) const
   return is_open;
 }
 
+void TurnTally::find_end(Rank rank, Settled& settled) {
+  settled.ended_by = {}, settled.had_all = false;
+  if (settled.turn.with.kind != CallKind::kNotSaid) return find_said_end(rank, settled);
+  if (!are_known(rank, settled.turn)) return;
+  for (const Posts posts : {Posts::kDue, Posts::kOfRows, Posts::kAll})
+    if (settled.ended_by.rank < 0) settled.ended_by = ended_by(rank, settled, posts);
+  if (is_open(rank, settled.turn, settled.ended_by)) settled.ended_by = {};
+}
+
+void TurnTally::find_said_end(Rank rank, Settled& settled) {
+  const Turn& wait = settled.turn;
+  bool are_there = true;
+  const auto take = [&](Rank other, const std::optional<Post>& post) {
+    are_there = are_there && is_there(other);
+    if (post && post->at > wait.post && post->at > settled.ended_by.at) settled.ended_by = *post;
+  };
+  if (wait.with.kind == CallKind::kAll) {
+    const Post& last = last_to_come(wait);
+    are_there = last.rank >= 0;
+    if (are_there && last.rank != rank) take(last.rank, last);
+  }
+  for (const Rank from : senders(wait.with)) take(from, message(from, rank, wait));
+  if (const Rank to = receiver(wait.with); to >= 0) take(to, receive(to, wait));
+  settled.had_all = are_there && settled.ended_by.rank < 0;
+}
+
+bool TurnTally::says_what_it_sends(Rank rank, Nanoseconds until) const {
+  const std::deque<Sent>& sent = course(rank)->reader.sent();
+  return !sent.empty() && sent.front().at <= until;
+}
+
+/// The first that went out while `to` waited; where the sender does not say what it sends, when it began its latest row.
+std::optional<TurnTally::Post> TurnTally::message(Rank from, Rank to, const Turn& wait) const {
+  if (!is_there(from)) return std::nullopt;
+  if (!says_what_it_sends(from, wait.end)) {
+    auto post = post_before(from, wait.end, Posts::kOfRows);
+    if (post) post->what = partners::WaitsFor::kItsMessage;
+    return post;
+  }
+  const std::deque<Sent>& sent = course(from)->reader.sent();
+  const Nanoseconds until = wait.end + (timeline_.are_on_one_node(from, to) ? Nanoseconds{0} : kClocksOff);
+  for (auto it = std::ranges::upper_bound(sent, wait.post, {}, &Sent::at); it != sent.end() && it->at <= until; ++it)
+    if (it->to == to && turn(from, it->turn)) return Post{from, it->turn, it->at, partners::WaitsFor::kItsMessage};
+  return std::nullopt;
+}
+
+std::optional<TurnTally::Post> TurnTally::receive(Rank by, const Turn& wait) const {
+  auto post = is_there(by) ? post_before(by, wait.end, Posts::kOfRows) : std::nullopt;
+  if (post) post->what = partners::WaitsFor::kItsReceive;
+  return post;
+}
+
+/// When that rank came to a meeting of all, as far as it is kept.
+std::optional<TurnTally::Post> TurnTally::came_to(Rank rank, const Turn& meeting) const {
+  if (!course(rank)) return std::nullopt;
+  for (Number number = course(rank)->settled + 1; number-- > 0;) {
+    const Turn* its = turn(rank, number);
+    if (!its && number != course(rank)->settled) return std::nullopt;
+    if (its && its->meeting == meeting.meeting && its->step == meeting.step) return Post{rank, number, its->post};
+  }
+  return std::nullopt;
+}
+
+const TurnTally::Post& TurnTally::last_to_come(const Turn& meeting) {
+  for (const Meeting& known : meetings_)
+    if (known.step == meeting.step && known.number == meeting.meeting) return known.last;
+  if (meetings_.size() == kMeetingsKept) meetings_.pop_back();
+  Post& last = meetings_.emplace_front(Meeting{meeting.step, meeting.meeting, {}}).last;
+  for (Rank rank = 0; rank < timeline_.ranks(); ++rank) {
+    const auto came = came_to(rank, meeting);
+    if (!came) return last = {};
+    if (last.rank < 0 || came->at > last.at) last = *came;
+  }
+  return last;
+}
+
 /// A row of waits goes on as long as it is for others: who answers again has been sent something before.
 void TurnTally::join_row(Course& course, Settled& settled) {
   const Number number = course.settled;
@@ -179,15 +279,12 @@ void TurnTally::settle(Rank rank) {
   Settled& settled = mine.latest[mine.settled % kept_];
   settled.parts.clear();
   settled.turn = *mine.reader.next();
-  const bool known = are_known(rank, settled.turn);
-  settled.ended_by = {};
-  for (const Posts posts : {Posts::kDue, Posts::kOfRows, Posts::kAll})
-    if (known && settled.ended_by.rank < 0) settled.ended_by = ended_by(rank, settled, posts);
-  if (is_open(rank, settled.turn, settled.ended_by)) settled.ended_by = {};
+  find_end(rank, settled);
   join_row(mine, settled);
   explain(rank, settled);
   ++mine.settled;
   mine.reader.pop();
+  if (mine.settled > kept_) mine.reader.forget_sent_before(mine.settled - kept_);
 }
 
 /// Where nobody's post ended it, a wait that is no short one was for something else.
@@ -197,15 +294,19 @@ void TurnTally::explain(Rank rank, Settled& settled) {
   const bool is_ended = late.rank >= 0;
   const Nanoseconds until = is_ended ? std::min(late.at, turn.end) : turn.post;
   const Nanoseconds caused = std::clamp(until - turn.post, Nanoseconds{0}, turn.waited), rest = turn.waited - caused;
-  settled.transfer = is_ended || rest <= tolerance_ ? rest : Nanoseconds{0};
+  settled.transfer = is_ended || settled.had_all || rest <= tolerance_ ? rest : Nanoseconds{0};
   RankCauses& causes = sums_.of(rank);
   causes.waited += counted(turn, Nanoseconds{0}, turn.waited);
   const Nanoseconds messages = counted(turn, turn.waited - settled.transfer, turn.waited);
   causes.transfer += messages, causes.ended.messages += messages;
   Open open{rank, &settled, turn.waited - settled.transfer};
   if (is_ended) {
-    learn(rank, settled);
-    sums_.add_end(rank, late.what, counted(turn, Nanoseconds{0}, caused));
+    if (turn.with.kind == CallKind::kNotSaid) learn(rank, settled);
+    const Nanoseconds ended = counted(turn, Nanoseconds{0}, caused);
+    if (turn.meeting > 0)
+      causes.ended.collectives += ended;
+    else
+      sums_.add_end(rank, late.what, ended);
     if (follows_from(late, rank, settled))
       explain_in_time(open, late);
     else
@@ -233,13 +334,24 @@ void TurnTally::learn(Rank rank, const Settled& settled) {
 }
 
 /// Whether that wait was over only since `rank` had posted that row, or a later one.
-bool TurnTally::waited_for_post(Rank waiter, const Turn& wait, Rank rank, const Turn& row) const {
+bool TurnTally::waited_for_post(Rank waiter, const Turn& wait, Rank rank, Number row) const {
+  if (wait.with.kind != CallKind::kNotSaid) return is_said_to_wait_for(waiter, wait, rank, row);
   bool is_for = false;
   ground_.partners.for_each_directly(waiter, wait.step, timeline_.ranks(),
                                      [&](Rank other, Rank, partners::WaitsFor) { is_for = is_for || other == rank; });
   if (!is_for) return false;
   const Habit* known = habit(waiter, wait, rank);
-  return !known || std::pair(wait.posted_in + known->later, known->its_row) >= std::pair(row.posted_in, row.row);
+  const Turn* its = turn(rank, row);
+  return !known || std::pair(wait.posted_in + known->later, known->its_row) >= std::pair(its->posted_in, its->row);
+}
+
+bool TurnTally::is_said_to_wait_for(Rank waiter, const Turn& wait, Rank rank, Number row) const {
+  std::optional<Post> post;
+  if (wait.meeting > 0) post = came_to(rank, wait);
+  for (const Rank from : senders(wait.with))
+    if (from == rank) post = message(rank, waiter, wait);
+  if (receiver(wait.with) == rank) post = receive(rank, wait);
+  return post && post->at > wait.post && post->number >= row;
 }
 
 /// Back along the waits that others ended, one after the other, as long as they are later than the rank's own post.
@@ -259,11 +371,10 @@ bool TurnTally::leads_back_to(const Post& late, Rank rank, const Settled& settle
 
 /// The late one could do its part only when this rank had posted: so nothing of what this one did before went on beside it.
 bool TurnTally::follows_from(const Post& late, Rank rank, const Settled& settled) const {
-  const Turn* row = turn(rank, settled.first);
-  if (!row) return false;
+  if (!turn(rank, settled.first)) return false;
   const Settled* wait = before(late.rank, late.number);
   for (Number number = late.number; wait && wait->turn.end > settled.turn.post; wait = before(late.rank, --number))
-    if (waited_for_post(late.rank, wait->turn, rank, *row)) return true;
+    if (waited_for_post(late.rank, wait->turn, rank, settled.first)) return true;
   return leads_back_to(late, rank, settled);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Says who caused each wait in programs whose steps begin with waiting: by the times of waits, not step by step.
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -15,7 +16,8 @@ namespace idlewave::analysis::causes {
 /// In a pipeline a rank waits first and then works. So how long it waited in a step does not tell when it had done its part
 /// of that step, and what ends its wait may belong to an earlier or a later step of another rank. Therefore the turns
 /// (turns.h) of all ranks are gone through in the order in which they end. What ended a wait is the latest post, made while
-/// it lasted, of those for whom the rank is said to wait. Everything that it is given must outlive it.
+/// it lasted, of those for whom the rank is said to wait. Where calls say with whom they were it is the message that the wait
+/// was for, and of one for all the latest who came. Everything that it is given must outlive it.
 class TurnTally : public Tally {
  public:
   TurnTally(const timeline::Timeline& timeline, Window window, const CauseGround& ground);
@@ -41,6 +43,8 @@ class TurnTally : public Tally {
     Turn turn;
     Number first = 0;  ///< Of its row.
     Post ended_by;
+    /// It is known that nobody did anything for it while it lasted: what it was for had been sent, or all others had come.
+    bool had_all = false;
     Nanoseconds transfer{};
     std::vector<Part> parts;  ///< Of the rest of its wait, the latest first.
   };
@@ -60,6 +64,12 @@ class TurnTally : public Tally {
     std::vector<Rank> waited_for;  ///< In the row of waits that goes on.
     std::vector<Habit> habits;
   };
+  /// Of all ranks.
+  struct Meeting {
+    wire::Step step = wire::kNoStep;
+    int number = 0;
+    Post last;  ///< Nobody: not known of some rank.
+  };
   struct End {
     Nanoseconds at{};
     Rank rank = 0;
@@ -74,6 +84,8 @@ class TurnTally : public Tally {
 
   Course* course(Rank rank) { return courses_[std::size_t(rank)].get(); }
   const Course* course(Rank rank) const { return courses_[std::size_t(rank)].get(); }
+  /// Of a rank that a call names.
+  bool is_there(Rank rank) const { return rank < timeline_.ranks() && course(rank); }
   void expect(Rank rank);
   void settle(Rank rank);
   void explain(Rank rank, Settled& settled);
@@ -94,11 +106,19 @@ class TurnTally : public Tally {
   Post ended_by(Rank rank, const Settled& settled, Posts posts) const;
   std::optional<Post> due(Post post, Rank rank, const Turn& wait) const;
   bool are_known(Rank rank, const Turn& turn) const;
+  void find_end(Rank rank, Settled& settled);
+  void find_said_end(Rank rank, Settled& settled);
+  std::optional<Post> message(Rank from, Rank to, const Turn& wait) const;
+  std::optional<Post> receive(Rank by, const Turn& wait) const;
+  bool says_what_it_sends(Rank rank, Nanoseconds until) const;
+  std::optional<Post> came_to(Rank rank, const Turn& meeting) const;
+  const Post& last_to_come(const Turn& meeting);
   static Nanoseconds own(const Turn* turn);
   Habit* habit(Rank rank, const Turn& wait, Rank other) const;
   void learn(Rank rank, const Settled& settled);
   bool follows_from(const Post& late, Rank rank, const Settled& settled) const;
-  bool waited_for_post(Rank waiter, const Turn& wait, Rank rank, const Turn& row) const;
+  bool waited_for_post(Rank waiter, const Turn& wait, Rank rank, Number row) const;
+  bool is_said_to_wait_for(Rank waiter, const Turn& wait, Rank rank, Number row) const;
   bool leads_back_to(const Post& late, Rank rank, const Settled& settled) const;
   void explain_in_time(Open& open, const Post& late);
   void explain_by_turns(Open& open, const Post& late);
@@ -113,6 +133,7 @@ class TurnTally : public Tally {
   std::size_t kept_;                              ///< Turns of a rank.
   std::vector<std::unique_ptr<Course>> courses_;  ///< By rank; null: it tells nothing.
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::deque<Meeting> meetings_;  ///< The latest.
   CauseSums sums_;
 };
 

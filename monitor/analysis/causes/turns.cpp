@@ -1,6 +1,7 @@
 #include "monitor/analysis/causes/turns.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "monitor/analysis/steps/step_parts.h"
 
@@ -33,6 +34,7 @@ void TurnReader::read_step() {
   read_to_ = is_over ? record.end : std::max(lane_.known_until(), record.begin);
   step_ = record.step;
   const bool counts = is_over && record.end > window_.from && record.end <= window_.to;
+  said_.read(lane_, record.begin, read_to_);
   lane_.for_each_phase(record.begin, std::min(read_to_, window_.to),
                        [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
                          take(std::max(begin, record.begin), std::min(end, read_to_), phase, counts);
@@ -46,13 +48,30 @@ void TurnReader::take(Nanoseconds begin, Nanoseconds end, wire::Phase phase, boo
     return;
   }
   if (!in_row_) begin_row(begin);
+  note_partners(begin, end, phase);
   if (end > window_.to) return;
   worked_ = {};
   if (!counts) (turn_.waited > turn_.uncounted_before ? turn_.uncounted_behind : turn_.uncounted_before) += end - begin;
   turn_.waited += end - begin;
   turn_.end = end;
   turn_.step = step_;
-  if (phase == wire::Phase::kWait && end - begin > steps::kShortWait) emit();
+  const bool is_of_all = turn_.with.kind == wire::CallPartners::Kind::kAll;
+  if (phase == wire::Phase::kWait && (is_of_all || end - begin > steps::kShortWait)) emit();
+}
+
+void TurnReader::note_partners(Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
+  using enum wire::CallPartners::Kind;
+  const wire::CallPartners with = said_.of_call_until(end);
+  if (with.kind == kSent || with.kind == kSentAndReceived) sent_.push_back({begin, with.first, emitted_});
+  if (phase != wire::Phase::kWait) return;
+  turn_.with = with;
+  if (with.kind != kAll) return;
+  if (std::exchange(met_in_, step_) != step_) meetings_ = 0;
+  turn_.meeting = ++meetings_;
+}
+
+void TurnReader::forget_sent_before(std::uint64_t turn) {
+  while (!sent_.empty() && sent_.front().turn < turn) sent_.pop_front();
 }
 
 void TurnReader::begin_row(Nanoseconds at) {
@@ -65,6 +84,7 @@ void TurnReader::begin_row(Nanoseconds at) {
 
 void TurnReader::emit() {
   ready_.push_back(turn_);
+  ++emitted_;
   turn_ = {.begin = turn_.end, .post = turn_.end, .posted_in = turn_.posted_in, .row = turn_.row, .works = false};
 }
 
@@ -80,6 +100,7 @@ void TurnReader::finish() {
   if (!in_row_ && waits && lane_.state() == timeline::LaneState::kLive) begin_row(lane_.last());
   if (!in_row_) return;
   turn_.end = Nanoseconds::max();
+  turn_.with = {};
   ready_.push_back(turn_);
 }
 

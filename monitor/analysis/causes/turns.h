@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "monitor/analysis/steps/said_calls.h"
 #include "monitor/analysis/window.h"
 #include "monitor/timeline/timeline.h"
 
@@ -19,6 +20,9 @@ struct Turn {
   /// Of that, in steps that don't count, before and behind those that do.
   Nanoseconds uncounted_before{}, uncounted_behind{};
   wire::Step step = wire::kNoStep;  ///< In which it waited.
+  /// As is said of its latest call that waits. For all ranks: the how-manieth such wait of its step, from 1; else 0.
+  wire::CallPartners with;
+  int meeting = 0;
   /// Of the row of waits that it belongs to: the step in which that began, and the how-manieth of that step it is.
   wire::Step posted_in = wire::kNoStep;
   int row = 0;
@@ -29,9 +33,16 @@ struct Turn {
   bool is_over() const { return end != Nanoseconds::max(); }
 };
 
-/// A rank's turns, oldest first, one step of its lane at a time. A wait that is longer than 5 us ends one; so do calls
-/// behind which the rank works for longer than `tolerance`, however short they are. Costs in proportion to events. The lane
-/// must outlive it.
+/// What a rank has sent, as far as its calls say it.
+struct Sent {
+  Nanoseconds at{};  ///< When the call began.
+  Rank to = 0;
+  std::uint64_t turn = 0;  ///< Of the rank, in the order in which a TurnReader gives them, from 0.
+};
+
+/// A rank's turns, oldest first, one step of its lane at a time. A wait that is longer than 5 us ends one, and one that is said
+/// to be for all; so do calls behind which the rank works for longer than `tolerance`, however short they are. Costs in
+/// proportion to events. The lane must outlive it.
 class TurnReader {
  public:
   /// Of steps that begin at `from` or later, as it stood when the window ended; those that ended within it count.
@@ -40,10 +51,14 @@ class TurnReader {
   /// The next one; null: there are no more.
   const Turn* next();
   void pop() { ready_.pop_front(); }
+  /// Until the end of the next one at least, in order.
+  const std::deque<Sent>& sent() const { return sent_; }
+  void forget_sent_before(std::uint64_t turn);
 
  private:
   void read_step();
   void take(Nanoseconds begin, Nanoseconds end, wire::Phase phase, bool counts);
+  void note_partners(Nanoseconds begin, Nanoseconds end, wire::Phase phase);
   void begin_row(Nanoseconds at);
   void end_row();
   void emit();
@@ -59,7 +74,12 @@ class TurnReader {
   Turn turn_;                        ///< That goes on,
   bool in_row_ = false;              ///< in its calls,
   Nanoseconds worked_{};             ///< and what the rank has worked since the latest of them.
+  steps::SaidCalls said_;            ///< In it.
   std::deque<Turn> ready_;
+  std::uint64_t emitted_ = 0;  ///< Turns.
+  std::deque<Sent> sent_;
+  wire::Step met_in_ = wire::kNoStep;
+  int meetings_ = 0;  ///< In that step.
 };
 
 }  // namespace idlewave::analysis::causes

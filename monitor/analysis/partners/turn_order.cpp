@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/analysis/steps/said_calls.h"
 #include "monitor/analysis/steps/step_history.h"
 #include "monitor/analysis/steps/step_parts.h"
 
@@ -327,6 +328,28 @@ TurnOrder turn_order(const Timeline& timeline, const Partners& partners, Nanosec
 
 TurnOrder found_turn_order(const Timeline& timeline, const Partners& partners, Nanoseconds tolerance) {
   return {.by_turns = true, .wait_first = who_waits_first(timeline, partners, tolerance)};
+}
+
+std::optional<int> waits_said_by_calls(const Timeline& timeline) {
+  const Lane* middle = timeline.ranks() > 0 ? timeline.lane(timeline.ranks() / 2) : nullptr;
+  if (!middle) return std::nullopt;
+  Nanoseconds said{}, in_all{};
+  std::size_t waits = 0, rank_steps = 0;
+  steps::SaidCalls calls;
+  const auto take = [&](Nanoseconds begin, Nanoseconds end, wire::Phase phase) {
+    if (phase != wire::Phase::kWait) return;
+    ++waits, in_all += end - begin;
+    if (calls.of_call_until(end).kind != wire::CallPartners::Kind::kNotSaid) said += end - begin;
+  };
+  const std::vector<Rank> ranks = some_ranks(timeline.ranks());
+  for (const Step step : some_steps(*middle))
+    for (const auto& [rank, course] : courses_of(timeline, ranks, step)) {
+      ++rank_steps;
+      calls.read(*timeline.lane(rank), course.begin, course.end);
+      timeline.lane(rank)->for_each_phase(course.begin, course.end, take);
+    }
+  if (said <= in_all / 2) return std::nullopt;
+  return std::max(1, int(waits / rank_steps));
 }
 
 }  // namespace idlewave::analysis::partners

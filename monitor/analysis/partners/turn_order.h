@@ -2,6 +2,7 @@
 // Whether ranks first work in a step and then wait for what others do in the same step, or the other way round.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "monitor/analysis/partners/partners.h"
@@ -28,5 +29,8 @@ struct TurnOrder {
 TurnOrder turn_order(const timeline::Timeline& timeline, const Partners& partners, wire::Nanoseconds tolerance);
 /// The same where that was inferred together with the partners.
 TurnOrder found_turn_order(const timeline::Timeline& timeline, const Partners& partners, Nanoseconds tolerance);
+/// Of programs whose calls say with whom they were, for half of the waiting in a sample of the latest steps: how often a rank
+/// waits in one. Such steps are too long for anything but turns.
+std::optional<int> waits_said_by_calls(const timeline::Timeline& timeline);
 
 }  // namespace idlewave::analysis::partners
