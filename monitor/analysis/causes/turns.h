@@ -20,10 +20,10 @@ struct Turn {
   /// Of that, in steps that don't count, before and behind those that do.
   Nanoseconds uncounted_before{}, uncounted_behind{};
   wire::Step step = wire::kNoStep;  ///< In which it waited.
-  /// As is said of its latest call that waits. For all ranks: the how-manieth such wait of its step, from 1; else 0.
+  /// As is said of its latest call that waits. If that is for all ranks: the number of such waits in its step up to it; else 0.
   wire::CallPartners with;
   int meeting = 0;
-  /// Of the row of waits that it belongs to: the step in which that began, and the how-manieth of that step it is.
+  /// Of the row of waits that it belongs to: the step in which that began, and its number among those of that step.
   wire::Step posted_in = wire::kNoStep;
   int row = 0;
   /// Else it has no part of its own: one of a row of waits has followed another.

@@ -88,7 +88,7 @@ class Polling {
   struct Site {
     std::uintptr_t place = 0;
     std::uintptr_t counts_as = 0;
-    std::uint32_t counts_since = 0;  ///< The how-manieth of those that have counted; 0: it has not.
+    std::uint32_t counts_since = 0;  ///< Its number among those that have counted, from 1; 0: it has not.
     std::uintptr_t waits_at = 0;     ///< Where it has waited without an answer; 0: nowhere.
     std::uint32_t idle = 0, busy = 0;
     std::uint32_t finished = 0, broken = 0;

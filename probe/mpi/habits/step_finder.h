@@ -112,7 +112,7 @@ class StepFinder {
   };
   struct Place {
     CallSite site;              ///< As it was when it was remembered last; its address always.
-    std::uint32_t seen_as = 0;  ///< The how-manieth new place it was.
+    std::uint32_t seen_as = 0;  ///< Its number among the places that were new.
     bool waits = false;
     bool meets_all = false;
     std::uint32_t in_cycle = 0;           ///< The latest sequence that it belonged to, by its number; 0: none.
