@@ -165,6 +165,25 @@ TEST(UnlikeCounts, AreNoneWhereAMasterIsFarAheadOfEachOfItsWorkers) {
   }
 }
 
+/// As a script may start three programs, the last of them with more ranks.
+TEST(UnlikeCounts, AreNoneWhereARankCameWithALaterProgram) {
+  RingModel model = ring_of_eight();
+  model.run();
+  Timeline timeline;
+  ASSERT_TRUE(timeline.apply_roster("n1", roster_of(model)));
+  Nanoseconds length{};
+  for (Rank rank = 0; rank < model.ranks; ++rank) length = std::max(length, model.events_of(rank).back().time);
+  for (int program = 0; program < 3; ++program) {
+    for (Rank rank = 0; rank < model.ranks; ++rank) {
+      std::vector<wire::Event> events = model.events_of(rank);
+      for (wire::Event& event : events) event.time += program * length;
+      if (rank != 3 || program == 2) timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+    }
+  }
+  timeline.advance("n1", 3 * length);
+  EXPECT_FALSE(partners::find_unlike_counts(timeline));
+}
+
 TEST(UnlikeCounts, LeaveNothingToSayOfWavesAndCauses) {
   RingModel model = ring_of_eight();
   model.delays = {{5, 20, ms(300)}};

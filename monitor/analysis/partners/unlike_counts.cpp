@@ -49,9 +49,10 @@ std::vector<Rank> awaited_by(Rank rank, const timeline::DeclaredWaits& said, Ran
   return some;
 }
 
-/// The largest number that a rank may have come to at a moment; nothing where it has not told of a step since, or begun
-/// another program.
+/// The largest number that a rank may have come to at a moment; nothing where it was not there yet, has not told of a step
+/// since, or begun another program.
 std::optional<Step> latest_at(const Lane& lane, Nanoseconds at) {
+  if (at < lane.first()) return std::nullopt;
   const auto steps = lane.steps();
   const std::size_t begun = lane.steps_begun_before(at + Nanoseconds{1});
   if (begun == steps.size()) return std::nullopt;
