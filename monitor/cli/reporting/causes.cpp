@@ -138,13 +138,15 @@ double waited_in_all(const Timeline& timeline) {
 }
 
 std::string total_text(const Total& total, double in_all) {
-  const auto percent = [&](double part) { return fmt::format("{:.0f} %", 100 * part / total.waited); };
-  const bool is_nearly_all = total.waited > kNearlyAll * in_all;
+  const auto percent = [](double part, double of) { return fmt::format("{:.0f} %", 100 * part / of); };
+  const std::string share =
+      total.waited > kNearlyAll * in_all ? "" : fmt::format(" in steps ({} of it all)", percent(total.waited, in_all));
+  const auto of_waited = [&](double part) { return percent(part, total.waited); };
   return fmt::format(
       "of {} that ranks waited{}: {} for ranks that were late, {} for shared bandwidth, {} for messages (their own, "
       "or of those waited for), {} unknown\n",
-      time_text(total.waited), is_nearly_all ? "" : fmt::format(" in steps ({} in all)", time_text(in_all)),
-      percent(total.by_others), percent(total.bandwidth), percent(total.transfer), percent(total.unknown));
+      time_text(total.waited), share, of_waited(total.by_others), of_waited(total.bandwidth), of_waited(total.transfer),
+      of_waited(total.unknown));
 }
 
 /// Nothing where that is not said of any wait for somebody.
