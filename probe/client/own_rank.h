@@ -65,7 +65,9 @@ inline void pass_gates(wire::Phase phase) {
 }
 
 /// As idlewave_step_ with switch_to behind it, at one moment: a stamp less to read.
-wire::Nanoseconds step_into(wire::Step step, wire::Phase phase, wire::CallPartners with);
+wire::Nanoseconds step_into(wire::Step step, wire::Phase phase);
+/// The same, behind a call with those.
+[[gnu::cold]] wire::Nanoseconds step_into(wire::Step step, wire::Phase phase, wire::CallPartners with);
 
 /// A step that has begun with the latest event, as is known only now.
 void step_behind_last(wire::Step step);

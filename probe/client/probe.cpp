@@ -201,13 +201,23 @@ void obey_at_work() {
   probe.gates.follow_work();
 }
 
-wire::Nanoseconds step_into(wire::Step step, wire::Phase phase, wire::CallPartners with) {
+wire::Nanoseconds step_into(wire::Step step, wire::Phase phase) {
   begin_step(step);
   if (probe.gates.is_called()) [[unlikely]] {
     probe.gates.obey(step);
     return switch_to(phase);
   }
+  probe.lane.switch_with_last(phase);
+  return probe.lane.last();
+}
+
+wire::Nanoseconds step_into(wire::Step step, wire::Phase phase, wire::CallPartners with) {
+  begin_step(step);
   probe.lane.switch_with_last(phase, with);
+  if (probe.gates.is_called()) [[unlikely]] {
+    probe.gates.obey(step);
+    return switch_to(phase);
+  }
   return probe.lane.last();
 }
 

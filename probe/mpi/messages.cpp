@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "probe/mpi/symbols.h"
-#include "probe/mpi/watcher.h"
 
 namespace idlewave::mpi {
 
@@ -343,7 +342,7 @@ std::optional<habits::WaitLearner::Group> Messages::find_group(Handles::Key comm
                                     part == Part::kAll ? std::uint32_t{shm::PartnerBook::kCollective} : 0};
 }
 
-void Messages::step(wire::Step number) {
+bool Messages::step(wire::Step number) {
   const auto tell = [](int pattern, std::span<const wire::Rank> from, std::span<const wire::Rank> to,
                        std::uint32_t flags) {
     idlewave_partners_(pattern, from.data(), static_cast<int>(from.size()), to.data(), static_cast<int>(to.size()),
@@ -356,8 +355,7 @@ void Messages::step(wire::Step number) {
   else
     learner_.end_step(step_, tell);
   step_ = number;
-  if (learner_.has_long_steps() != calls_say_partners_) [[unlikely]]
-    calls_say_partners_ = watch.calls_say_partners = !calls_say_partners_;
+  return calls_say_partners_ = learner_.has_long_steps();
 }
 
 }  // namespace idlewave::mpi

@@ -119,8 +119,8 @@ class Messages {
   /// In an array of statuses, or of one; null where the program wants none.
   const void* status_at(Word statuses, int i, Language language) const;
 
-  /// A step begins.
-  void step(wire::Step number);
+  /// A step begins. Whether calls are to say with whom they are.
+  bool step(wire::Step number);
   /// Another thread has called MPI, or a signal handler within a call: what is waited for may have been started there.
   void note_unseen_start() { others_start_.store(true, std::memory_order_relaxed); }
 

@@ -94,7 +94,7 @@ void choose_step_source() {
 }
 
 void step(wire::Step number) {
-  messages.step(number);
+  watch.calls_say_partners = messages.step(number);
   idlewave_step_(number);
 }
 
@@ -216,7 +216,7 @@ wire::Step step_behind(Call call, const void* place, Concerned concerned, wire::
 /// A call is over, with which a step may begin: its time in ns.
 [[gnu::noinline, gnu::cold]] std::int64_t close_said_call(wire::Step step, std::int64_t bytes) {
   const wire::CallPartners with = messages.take_partners();
-  if (step != wire::kNoStep) messages.step(step);
+  if (step != wire::kNoStep) watch.calls_say_partners = messages.step(step);
   if (!client::is_reporter()) return 0;
   return watch.sums.close(step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute, with)
                                                 : client::step_into(step, wire::Phase::kCompute, with),
@@ -225,12 +225,12 @@ wire::Step step_behind(Call call, const void* place, Concerned concerned, wire::
 
 /// A call that waits is over, with which a step may begin: its time in ns.
 inline std::int64_t close_wait(wire::Step step, std::int64_t bytes) {
-  if (step != wire::kNoStep) messages.step(step);
+  if (step != wire::kNoStep) watch.calls_say_partners = messages.step(step);
   if (!client::is_reporter()) [[unlikely]]
     return 0;
-  return watch.sums.close(step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute)
-                                                : client::step_into(step, wire::Phase::kCompute, {}),
-                          bytes);
+  return watch.sums.close(
+      step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute) : client::step_into(step, wire::Phase::kCompute),
+      bytes);
 }
 inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
   return close_wait(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
@@ -261,7 +261,7 @@ void begin_step_behind_last(wire::Step step) {
   if (step == wire::kNoStep) [[likely]]
     return;
   steps.next = step + 1;
-  messages.step(step);
+  watch.calls_say_partners = messages.step(step);
   client::step_behind_last(step);
 }
 
