@@ -37,7 +37,7 @@ Nanoseconds Lane::events_from() const {
 }
 
 StepRecords Lane::steps() const {
-  static const std::deque<StepRecord> none;
+  static const Ring<StepRecord> none;
   return {history_ ? history_->steps : none, *clock_};
 }
 
@@ -203,11 +203,11 @@ void Lane::begin_step(wire::Step step, Nanoseconds at, const LaneLimits& limits)
   history_->step_has_sums = false;
   end_step(at);
   if (!steps.empty() && step <= steps.back().step) history_->restarts.push_back(at);
-  steps.push_back({.step = step, .begin = at, .end = StepRecord::kGoesOn});
   history_->sums.begin();
+  keep_steps(limits.steps - 1);
+  steps.push_back({.step = step, .begin = at, .end = StepRecord::kGoesOn});
   history_->in_step = true;
   history_->is_new_program = false;
-  keep_steps(limits.steps);
 }
 
 void Lane::keep_steps(std::uint32_t limit) {
@@ -241,15 +241,16 @@ void Lane::trim(const LaneLimits& limits) {
   if (!history_) return;
   history_->pyramid.trim(limits.buckets);
   keep_steps(limits.steps);
+  history_->steps.shrink();
   if (history_->threads) history_->threads->keep(limits.steps);
 }
 
 std::size_t Lane::bytes() const {
-  constexpr std::size_t kDeque = 600;  // with nothing in it
+  constexpr std::size_t kAllocator = 648;  // What it adds to all of these, about.
   if (!history_) return sizeof(Lane);
-  return sizeof(Lane) + sizeof(History) + kDeque + history_->events.bytes() + history_->pyramid.bytes() +
-         history_->steps.size() * sizeof(StepRecord) + history_->sums.bytes() +
-         (history_->threads ? history_->threads->bytes() : 0) + history_->restarts.capacity() * sizeof(Nanoseconds);
+  return sizeof(Lane) + sizeof(History) + kAllocator + history_->events.bytes() + history_->pyramid.bytes() +
+         history_->steps.bytes() + history_->sums.bytes() + (history_->threads ? history_->threads->bytes() : 0) +
+         history_->restarts.capacity() * sizeof(Nanoseconds);
 }
 
 // --- reading ---

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +13,7 @@
 #include "monitor/timeline/in_session.h"
 #include "monitor/timeline/node_clock.h"
 #include "monitor/timeline/pyramid.h"
+#include "monitor/timeline/ring.h"
 #include "monitor/timeline/step_sums.h"
 #include "monitor/timeline/thread_log.h"
 #include "probe/wire/vocabulary.h"
@@ -56,7 +56,7 @@ struct StepRecord {
     return read;
   }
 };
-using StepRecords = InSession<std::deque<StepRecord>>;
+using StepRecords = InSession<Ring<StepRecord>>;
 
 /// What was told as sums (wire::EventKind::kSummed).
 struct Summed {
@@ -161,7 +161,7 @@ class Lane {
   struct History {
     EventStore events;
     Pyramid pyramid;
-    std::deque<StepRecord> steps;        ///< Lane time, as the restarts.
+    Ring<StepRecord> steps;              ///< Lane time, as the restarts.
     StepSumMarks sums;                   ///< Of them.
     std::vector<Nanoseconds> restarts;   ///< When a step began whose number was not above the one before.
     bool in_step = false;                ///< The last step goes on.
