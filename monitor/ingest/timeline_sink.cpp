@@ -5,9 +5,11 @@
 namespace idlewave::ingest {
 namespace {
 
-/// Four hundred for each of ten thousand ranks; sixty-four megabytes.
-constexpr std::size_t kMostBehind = 1 << 22;
+/// Six hundred for each of ten thousand ranks; ninety-six megabytes. When there are as many, the timeline is told all but
+/// the latest third, and does not make what that will have it forget.
+constexpr std::size_t kMostBehind = 3 << 21;
 constexpr std::size_t kMostFramesBehind = 4096;
+constexpr std::size_t kShareAhead = 3;
 constexpr std::int32_t kNoMeter = -1;
 
 }  // namespace
@@ -15,7 +17,8 @@ constexpr std::int32_t kNoMeter = -1;
 void TimelineSink::settle() {
   gathers_ = false;
   catch_up();
-  gathered_.clear();
+  timeline_.give_back_room();
+  rooms_.clear();
 }
 
 wire::Status TimelineSink::roster(const std::string& node, const wire::Roster& roster) {
@@ -50,25 +53,52 @@ void TimelineSink::events(const std::string& node, std::span<const wire::LaneBat
 }
 
 void TimelineSink::put_off(const std::string& node, std::span<const wire::LaneBatch> batches) {
-  if (behind_.size() == gathered_.size()) gathered_.emplace_back();
-  Gathered& kept = gathered_[behind_.size()];
-  kept.events.clear(), kept.lanes.clear();
-  for (const wire::LaneBatch& batch : batches)
-    kept.events.insert(kept.events.end(), batch.events.begin(), batch.events.end());
-  std::size_t first = 0;
-  for (const wire::LaneBatch& batch : batches) {
-    kept.lanes.push_back({batch.lane, std::span(kept.events).subspan(first, batch.events.size())});
-    first += batch.events.size();
+  Behind& frame = behind_.emplace_back();
+  if (!rooms_.empty()) {
+    frame.events = std::move(rooms_.back());
+    rooms_.pop_back();
   }
-  behind_.push_back({node, kept.lanes});
-  events_behind_ += kept.events.size();
-  if (events_behind_ >= kMostBehind || behind_.size() >= kMostFramesBehind) catch_up();
+  for (const wire::LaneBatch& batch : batches)
+    frame.events.insert(frame.events.end(), batch.events.begin(), batch.events.end());
+  lanes_.clear();
+  std::span<const wire::Event> left = frame.events;
+  for (const wire::LaneBatch& batch : batches) {
+    lanes_.push_back({batch.lane, left.first(batch.events.size())});
+    left = left.subspan(batch.events.size());
+  }
+  timeline_.put_off(node, lanes_);
+  frame.end = timeline_.put_off_until();
+  events_behind_ += frame.events.size();
+  drop_appended();
+  if (events_behind_ >= kMostBehind || behind_.size() >= kMostFramesBehind) append_oldest();
+}
+
+void TimelineSink::append_oldest() {
+  const std::size_t events = events_behind_ / kShareAhead, frames = behind_.size() / kShareAhead;
+  timeline::ByRank::Number end = 0;
+  std::size_t count = 0, left = events_behind_;
+  for (; count < behind_.size() && (left > events || behind_.size() - count > frames); ++count) {
+    end = behind_[count].end;
+    left -= behind_[count].events.size();
+  }
+  timeline_.append_put_off(end);
+  drop_appended();
+}
+
+void TimelineSink::drop_appended() {
+  while (!behind_.empty() && behind_.front().end <= timeline_.put_off_from()) {
+    std::vector<wire::Event>& events = behind_.front().events;
+    events_behind_ -= events.size();
+    events.clear();
+    rooms_.push_back(std::move(events));
+    behind_.pop_front();
+  }
 }
 
 void TimelineSink::catch_up() {
-  timeline_.append(behind_);
-  behind_.clear();
-  events_behind_ = 0;
+  if (events_behind_ > kMostBehind - kMostBehind / kShareAhead) append_oldest();
+  timeline_.append_put_off(timeline_.put_off_until());
+  drop_appended();
 }
 
 /// Where nobody says when the session began, that is the earliest event of the first frame, whichever lane comes first.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <vector>
 
 #include "monitor/ingest/sink.h"
@@ -14,7 +15,7 @@ class TimelineSink final : public Sink {
  public:
   explicit TimelineSink(timeline::Timeline& timeline) : timeline_(timeline) {}  ///< Borrowed.
 
-  /// From now on the timeline may be behind by four million events, until settle(): many at once cost less.
+  /// From now on the timeline may be behind by six million events, until settle(): many at once cost less.
   void gather() { gathers_ = true; }
   void settle();
 
@@ -33,19 +34,23 @@ class TimelineSink final : public Sink {
   void end(const std::string& node) override;
 
  private:
-  struct Gathered {
+  /// The events of a frame, of which the timeline knows all that came before `end`.
+  struct Behind {
     std::vector<wire::Event> events;
-    std::vector<timeline::Timeline::LaneEvents> lanes;
+    timeline::ByRank::Number end = 0;
   };
   void begin(const std::string& node, std::span<const wire::LaneBatch> batches);
   void put_off(const std::string& node, std::span<const wire::LaneBatch> batches);
   void catch_up();
+  void append_oldest();
+  void drop_appended();
   bool is_announced(wire::LaneId lane) const;
 
   timeline::Timeline& timeline_;
   bool gathers_ = false;
-  std::vector<timeline::Timeline::NodeEvents> behind_;  ///< Oldest first; the events stand in
-  std::vector<Gathered> gathered_;                      ///< as many of these, which keep their room until settle().
+  std::deque<Behind> behind_;                          ///< Oldest first.
+  std::vector<std::vector<wire::Event>> rooms_;        ///< For frames to come, until settle().
+  std::vector<timeline::Timeline::LaneEvents> lanes_;  ///< Of the latest frame.
   std::size_t events_behind_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/timeline/by_rank.h"
 #include "monitor/timeline/call_log.h"
 #include "monitor/timeline/command_log.h"
 #include "monitor/timeline/delay_log.h"
@@ -59,19 +60,21 @@ class Timeline {
   void append_meter(const std::string& node, std::int32_t place, std::span<const wire::Event> events);
   /// The same of a thread. What it tells of steps, delays and partners is the rank's to tell, and passed over.
   void append(const std::string& node, wire::ThreadId thread, std::span<const wire::Event> events);
-  /// What a frame told of a node. Events are borrowed, and in order of time for each lane.
+  /// What a frame told of a lane.
   struct LaneEvents {
     wire::LaneId lane;
     std::span<const wire::Event> events;
   };
-  struct NodeEvents {
-    std::string node;
-    std::span<const LaneEvents> lanes;
-  };
-  /// The same for all that these frames tell, in the order in which they came. As far as that is but steps and phases, it
-  /// goes rank by rank, so that the history of a rank is fetched from memory once for all of them. What the budget forgets
-  /// may then end a block of events earlier or later for some ranks.
-  void append(std::span<const NodeEvents> frames);
+  /// The same of a frame, but what is nothing but steps and phases of a rank is put off: with more of that rank its history
+  /// is fetched from memory once for all of it, and what will have been forgotten by then is not made. Events are borrowed
+  /// until they are appended, and until all are nobody reads, nor tells anything else of ranks. What the budget forgets may
+  /// then end a block of events earlier or later for some ranks.
+  void put_off(const std::string& node, std::span<const LaneEvents> batches);
+  /// What is put off are the batches [from, until), numbered as they were put off.
+  ByRank::Number put_off_from() const { return put_off_.first(); }
+  ByRank::Number put_off_until() const { return put_off_.next(); }
+  void append_put_off(ByRank::Number end);  ///< Those before `end`.
+  void give_back_room() { put_off_ = {}; }  ///< Of what was put off, when nothing is.
   void advance(const std::string& node,
                Nanoseconds up_to);  ///< Node's clock. No event of that node will come with a smaller time.
   /// Something of this node is missing from `from` (its clock) on: each of its lanes has no data from there to its next
@@ -252,11 +255,8 @@ class Timeline {
   void append_to_lane(const std::string& name, Node& node, Rank rank, Lane& lane, std::span<const wire::Event> events,
                       Take take);
   Lane* thread_lane(Node& node, wire::ThreadId id);
-  class ByRank;
-  bool only_goes_on(const Node& node, const LaneEvents& told, const ByRank& before) const;
+  bool only_goes_on(const Node& node, const LaneEvents& told) const;
   bool is_told_in_order(const RankPlace& place, const wire::Event& event) const;
-  void append(ByRank& batches);
-  void append_one_by_one(std::span<const NodeEvents> frames);
   void append_to_domain(const std::string& name, Node& node, wire::DomainId id, std::span<const wire::Event> events);
   void append_samples(const std::string& name, Node& node, SampleLane& lane, std::size_t most,
                       std::span<const wire::Event> events);
@@ -286,6 +286,7 @@ class Timeline {
   LiveEdge edge_;
   std::deque<Lane> lanes_;
   std::size_t lanes_with_events_ = 0;
+  ByRank put_off_;
   std::vector<RankPlace> places_;               ///< By rank, as far as ranks were announced.
   std::map<Rank, std::vector<Lane*>> threads_;  ///< By number, less 1; null: has told nothing. Few ranks have any.
   std::deque<Lane*> block_order_;               ///< Whose block of events is the oldest, the next one and so on.
