@@ -35,39 +35,57 @@ def free_ports(count):
 
 
 class Slurm(unittest.TestCase):
-    def setUp(self):
+    """One Slurm for all tests, each of which has a folder, sessions and jobs of its own."""
+
+    @classmethod
+    def setUpClass(cls):
         path = os.environ["PATH"] + ":/usr/sbin"
         missing = [name for name in ("slurmctld", "slurmd", "munged", "srun") if not shutil.which(name, path=path)]
         if missing:
-            self.skipTest(f"Slurm is not here: {', '.join(missing)} not found. Debian: "
-                          "apt install slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge")
-        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-slurm-")))
-        self.path.chmod(0o755)  # munged wants its socket to be reached by all
-        self.environment = {**{name: value for name, value in os.environ.items() if not name.startswith("SLURM")},
-                            "SLURM_CONF": str(self.path / "slurm/slurm.conf"), "SLURM_LB_PORT": str(free_ports(NODES + 1)),
-                            "IDLEWAVE_DIR": str(self.path / "sessions"), "XDG_CACHE_HOME": str(self.path / "cache"), "TMPDIR": "/tmp",
+            raise unittest.SkipTest(f"Slurm is not here: {', '.join(missing)} not found. Debian: "
+                                    "apt install slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge")
+        cls.slurm = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="iw-slurm-")))
+        cls.slurm.chmod(0o755)  # munged wants its socket to be reached by all
+        cls.of_slurm = {**{name: value for name, value in os.environ.items() if not name.startswith("SLURM")},
+                        "SLURM_CONF": str(cls.slurm / "slurm.conf"), "SLURM_LB_PORT": str(free_ports(NODES + 1)), "TMPDIR": "/tmp"}
+        cls.addClassCleanup(cls.take_down)
+        up = cls.slurm_loopback("up", str(NODES))
+        if up.returncode != 0 or not re.search(rf"\b{NODES}\s+idle\b", up.stdout):
+            raise unittest.SkipTest("Slurm can't be started here: "
+                                    + (up.stderr.strip().splitlines() or ["its nodes are not idle"])[-1])
+
+    def setUp(self):
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-slurm-test-")))
+        self.environment = {**self.of_slurm, "IDLEWAVE_DIR": str(self.path / "sessions"), "XDG_CACHE_HOME": str(self.path / "cache"),
                             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}  # four nodes on a core or two
-        self.addCleanup(self.take_down)
-        up = self.slurm_loopback("up", str(NODES))
-        if up.returncode != 0 or not re.search(rf"\b{NODES}\s+idle\b", up.stdout):
-            self.skipTest("Slurm can't be started here: " + (up.stderr.strip().splitlines() or ["its nodes are not idle"])[-1])
+        self.addCleanup(self.leave_no_job)
 
-    def slurm_loopback(self, *words):
+    def leave_no_job(self):
+        """Which has the nodes that the next test wants."""
+        if self.call("squeue", "-h").stdout.strip():
+            self.call("scancel", "--me")
+        self.wait_for(lambda: not self.call("squeue", "-h").stdout.strip(), "all jobs end")
+
+    @classmethod
+    def slurm_loopback(cls, *words):
         # Its daemons keep what they are given open.
-        out, err = self.path / "testbed.out", self.path / "testbed.err"
+        out, err = cls.slurm / "testbed.out", cls.slurm / "testbed.err"
         with open(out, "w") as o, open(err, "w") as e:
-            done = subprocess.run(["bash", TESTBED, words[0], self.path / "slurm", *words[1:]], stdout=o, stderr=e,
-                                  stdin=subprocess.DEVNULL,
-                                  env=self.environment, timeout=PATIENCE)
+            done = subprocess.run(["bash", TESTBED, words[0], cls.slurm, *words[1:]], stdout=o, stderr=e, stdin=subprocess.DEVNULL,
+                                  env=cls.of_slurm, timeout=PATIENCE)
         return subprocess.CompletedProcess(words, done.returncode, out.read_text(), err.read_text())
 
-    def take_down(self):
+    @classmethod
+    def take_down(cls):
         """Its daemons write into their folder until they have ended."""
-        files = [*(self.path / "slurm").glob("*.pid"), self.path / "slurm/munge/munged.pid"]
+        files = [*cls.slurm.glob("*.pid"), cls.slurm / "munge/munged.pid"]
         daemons = [file.read_text().strip() for file in files if file.exists()]
-        self.slurm_loopback("down")
-        self.wait_for(lambda: not any(pathlib.Path("/proc", daemon).exists() for daemon in daemons if daemon), "Slurm ends")
+        cls.slurm_loopback("down")
+        deadline = time.monotonic() + PATIENCE
+        while any(pathlib.Path("/proc", daemon).exists() for daemon in daemons if daemon):
+            assert time.monotonic() < deadline, f"Slurm ends: not in {PATIENCE} s"
+            time.sleep(0.05)
 
     def program(self, name):
         if not (PROGRAMS / name).exists():
@@ -93,7 +111,7 @@ class Slurm(unittest.TestCase):
         deadline = time.monotonic() + PATIENCE
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"{what}: not in {PATIENCE} s\n{self.output()}")
-            time.sleep(0.05)
+            time.sleep(0.2)  # the conditions start programs of Slurm's
 
     def output(self):
         out = self.path / "out"
@@ -186,9 +204,8 @@ class Nodes(Slurm):
     def test_a_killed_agent_is_named_and_another_goes_on(self):
         job = self.start_job("srun", "--mpi=pmix", self.program("halo.openmpi"), "1500", "1")
         self.wait_for_ranks()
-        agents = self.agents()
-        self.assertEqual(len(agents), NODES)
-        os.kill(agents["n2"], signal.SIGKILL)
+        self.wait_for(lambda: len(self.agents()) == NODES, "each node has an agent")
+        os.kill(self.agents()["n2"], signal.SIGKILL)
         self.wait_for_end(job)
         self.assertIn("code 0", self.output())
         self.assertIn("node n2 was silent: its agent was started again", self.output())
