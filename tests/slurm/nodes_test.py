@@ -35,57 +35,39 @@ def free_ports(count):
 
 
 class Slurm(unittest.TestCase):
-    """One Slurm for all tests, each of which has a folder, sessions and jobs of its own."""
-
-    @classmethod
-    def setUpClass(cls):
+    def setUp(self):
         path = os.environ["PATH"] + ":/usr/sbin"
         missing = [name for name in ("slurmctld", "slurmd", "munged", "srun") if not shutil.which(name, path=path)]
         if missing:
-            raise unittest.SkipTest(f"Slurm is not here: {', '.join(missing)} not found. Debian: "
-                                    "apt install slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge")
-        cls.slurm = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="iw-slurm-")))
-        cls.slurm.chmod(0o755)  # munged wants its socket to be reached by all
-        cls.of_slurm = {**{name: value for name, value in os.environ.items() if not name.startswith("SLURM")},
-                        "SLURM_CONF": str(cls.slurm / "slurm.conf"), "SLURM_LB_PORT": str(free_ports(NODES + 1)), "TMPDIR": "/tmp"}
-        cls.addClassCleanup(cls.take_down)
-        up = cls.slurm_loopback("up", str(NODES))
-        if up.returncode != 0 or not re.search(rf"\b{NODES}\s+idle\b", up.stdout):
-            raise unittest.SkipTest("Slurm can't be started here: "
-                                    + (up.stderr.strip().splitlines() or ["its nodes are not idle"])[-1])
-
-    def setUp(self):
-        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-slurm-test-")))
-        self.environment = {**self.of_slurm, "IDLEWAVE_DIR": str(self.path / "sessions"), "XDG_CACHE_HOME": str(self.path / "cache"),
+            self.skipTest(f"Slurm is not here: {', '.join(missing)} not found. Debian: "
+                          "apt install slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="iw-slurm-")))
+        self.path.chmod(0o755)  # munged wants its socket to be reached by all
+        self.environment = {**{name: value for name, value in os.environ.items() if not name.startswith("SLURM")},
+                            "SLURM_CONF": str(self.path / "slurm/slurm.conf"), "SLURM_LB_PORT": str(free_ports(NODES + 1)),
+                            "IDLEWAVE_DIR": str(self.path / "sessions"), "XDG_CACHE_HOME": str(self.path / "cache"), "TMPDIR": "/tmp",
                             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}  # four nodes on a core or two
-        self.addCleanup(self.leave_no_job)
+        self.addCleanup(self.take_down)
+        up = self.slurm_loopback("up", str(NODES))
+        if up.returncode != 0 or not re.search(rf"\b{NODES}\s+idle\b", up.stdout):
+            self.skipTest("Slurm can't be started here: " + (up.stderr.strip().splitlines() or ["its nodes are not idle"])[-1])
 
-    def leave_no_job(self):
-        """Which has the nodes that the next test wants."""
-        if self.call("squeue", "-h").stdout.strip():
-            self.call("scancel", "--me")
-        self.wait_for(lambda: not self.call("squeue", "-h").stdout.strip(), "all jobs end")
-
-    @classmethod
-    def slurm_loopback(cls, *words):
+    def slurm_loopback(self, *words):
         # Its daemons keep what they are given open.
-        out, err = cls.slurm / "testbed.out", cls.slurm / "testbed.err"
+        out, err = self.path / "testbed.out", self.path / "testbed.err"
         with open(out, "w") as o, open(err, "w") as e:
-            done = subprocess.run(["bash", TESTBED, words[0], cls.slurm, *words[1:]], stdout=o, stderr=e, stdin=subprocess.DEVNULL,
-                                  env=cls.of_slurm, timeout=PATIENCE)
+            done = subprocess.run(["bash", TESTBED, words[0], self.path / "slurm", *words[1:]], stdout=o, stderr=e,
+                                  stdin=subprocess.DEVNULL,
+                                  env=self.environment, timeout=PATIENCE)
         return subprocess.CompletedProcess(words, done.returncode, out.read_text(), err.read_text())
 
-    @classmethod
-    def take_down(cls):
+    def take_down(self):
         """Its daemons write into their folder until they have ended."""
-        files = [*cls.slurm.glob("*.pid"), cls.slurm / "munge/munged.pid"]
+        files = [*(self.path / "slurm").glob("*.pid"), self.path / "slurm/munge/munged.pid"]
         daemons = [file.read_text().strip() for file in files if file.exists()]
-        cls.slurm_loopback("down")
-        deadline = time.monotonic() + PATIENCE
-        while any(pathlib.Path("/proc", daemon).exists() for daemon in daemons if daemon):
-            assert time.monotonic() < deadline, f"Slurm ends: not in {PATIENCE} s"
-            time.sleep(0.05)
+        self.slurm_loopback("down")
+        self.wait_for(lambda: not any(pathlib.Path("/proc", daemon).exists() for daemon in daemons if daemon), "Slurm ends")
 
     def program(self, name):
         if not (PROGRAMS / name).exists():
@@ -111,7 +93,7 @@ class Slurm(unittest.TestCase):
         deadline = time.monotonic() + PATIENCE
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"{what}: not in {PATIENCE} s\n{self.output()}")
-            time.sleep(0.2)  # the conditions start programs of Slurm's
+            time.sleep(0.05)
 
     def output(self):
         out = self.path / "out"
