@@ -211,6 +211,7 @@ wire::Nanoseconds step_into(wire::Step step, wire::Phase phase) {
   return probe.lane.last();
 }
 
+/// It is said of the call before orders are looked at, which may hold the rank in phases of their own.
 wire::Nanoseconds step_into(wire::Step step, wire::Phase phase, wire::CallPartners with) {
   begin_step(step);
   probe.lane.switch_with_last(phase, with);

@@ -65,8 +65,8 @@ class CauseTally : public Tally {
     Rank rank = -1;  ///< Nobody's but its own.
     Nanoseconds at{};
     Nanoseconds of_others = Nanoseconds::min();  ///< The last of its partners', also where its own came later.
-    Nanoseconds lost =
-        Nanoseconds::max();  ///< When the first of them ended in its wait: no message of it comes any more.
+    /// When the first of them ended in its wait: no message of it comes any more.
+    Nanoseconds lost = Nanoseconds::max();
     bool known = true;
     bool is_open = false;  ///< Not known only because one came later whose receive a send may have waited for.
     Rank offset = 0;       ///< To that rank; 0: of a collective.

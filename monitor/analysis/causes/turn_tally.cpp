@@ -23,14 +23,11 @@ constexpr std::size_t kMeetingsKept = 8;
 
 using CallKind = wire::CallPartners::Kind;
 
-/// Whose messages that call waited for.
-std::vector<Rank> senders(const wire::CallPartners& with) {
-  switch (with.kind) {
-    case CallKind::kFrom: return {with.first};
-    case CallKind::kFromTwo: return {with.first, with.second};
-    case CallKind::kSentAndReceived: return {with.second};
-    default: return {};
-  }
+/// Calls visit(rank) for those whose messages that call waited for.
+template <class Visit>
+void for_each_sender(const wire::CallPartners& with, Visit visit) {
+  if (with.kind == CallKind::kFrom || with.kind == CallKind::kFromTwo) visit(with.first);
+  if (with.kind == CallKind::kFromTwo || with.kind == CallKind::kSentAndReceived) visit(with.second);
 }
 
 /// Whose receive it may have waited for; -1: nobody's.
@@ -199,7 +196,7 @@ void TurnTally::find_said_end(Rank rank, Settled& settled) {
     are_there = last.rank >= 0;
     if (are_there && last.rank != rank) take(last.rank, last);
   }
-  for (const Rank from : senders(wait.with)) take(from, message(from, rank, wait));
+  for_each_sender(wait.with, [&](Rank from) { take(from, message(from, rank, wait)); });
   if (const Rank to = receiver(wait.with); to >= 0) take(to, receive(to, wait));
   settled.had_all = are_there && settled.ended_by.rank < 0;
 }
@@ -348,8 +345,9 @@ bool TurnTally::waited_for_post(Rank waiter, const Turn& wait, Rank rank, Number
 bool TurnTally::is_said_to_wait_for(Rank waiter, const Turn& wait, Rank rank, Number row) const {
   std::optional<Post> post;
   if (wait.meeting > 0) post = came_to(rank, wait);
-  for (const Rank from : senders(wait.with))
+  for_each_sender(wait.with, [&](Rank from) {
     if (from == rank) post = message(rank, waiter, wait);
+  });
   if (receiver(wait.with) == rank) post = receive(rank, wait);
   return post && post->at > wait.post && post->number >= row;
 }

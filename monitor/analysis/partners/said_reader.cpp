@@ -144,8 +144,8 @@ class RankPartners::Reader {
     }
 
     std::uint32_t next_ = 1;
-    std::map<const wire::WaitCycle*, std::vector<std::uint32_t>>
-        of_cycles_;  ///< Of their steps, and of all steps at once.
+    /// Of their steps, and of all steps at once.
+    std::map<const wire::WaitCycle*, std::vector<std::uint32_t>> of_cycles_;
     std::map<std::vector<Rank>, std::uint32_t> of_words_;
   };
   /// What ranks say of a step.
