@@ -131,7 +131,7 @@ TEST(Beat, IsOnNoScreenAndAtNoZoomOfAProgramInStep) {
     const paint::Size size{std::uniform_int_distribution(40, 320)(random), 40};
     for (int zoom = -2; zoom <= 3; ++zoom) {
       State state;
-      state.zoom = layout::fitting_zoom(size.columns * 2 / 3, step) - zoom;
+      state.zoom = layout::fitting_zoom(size.columns * 2 / 3, {.step = step}) - zoom;
       TimeWindow window;
       const std::vector<double> row = shades(timeline, state, size, step, window);
       const double steps_a_column = static_cast<double>(window.column.count()) / static_cast<double>(step.count());

@@ -138,7 +138,7 @@ TEST(TimeWindow, KeepsTheNewestColumnLastWhenItScrollsSmoothly) {
   State state;
   state.zoom = 10;  // About a millisecond a column.
   for (Nanoseconds edge = seconds(3); edge < seconds(4); edge += milliseconds(7)) {
-    const layout::TimeWindow window = layout::time_window(state, edge, 80, true);
+    const layout::TimeWindow window = layout::time_window(state, {.edge = edge}, 80, true);
     EXPECT_EQ(window.x_of(edge - Nanoseconds(1)), 79);
   }
 }
@@ -148,7 +148,7 @@ TEST(TimeWindow, JumpsByAQuarterElsewhere) {
   state.zoom = 10;  // About a millisecond a column.
   std::int64_t before = 0;
   for (Nanoseconds edge = seconds(0); edge < seconds(4); edge += milliseconds(7)) {
-    const layout::TimeWindow window = layout::time_window(state, edge, 80, false);
+    const layout::TimeWindow window = layout::time_window(state, {.edge = edge}, 80, false);
     EXPECT_TRUE(window.first == before || window.first == before + 20 || edge == Nanoseconds::zero());
     EXPECT_TRUE(edge == Nanoseconds::zero() || window.shows(edge - Nanoseconds(1)));
     before = window.first;
@@ -158,9 +158,23 @@ TEST(TimeWindow, JumpsByAQuarterElsewhere) {
 
 TEST(TimeWindow, FitsFiveToTenSecondsUnlessToldOtherwise) {
   for (int columns = 3; columns < 400; ++columns) {
-    const Nanoseconds length = layout::time_window({}, seconds(100), columns, true).column * columns;
+    const Nanoseconds length = layout::time_window({}, {.edge = seconds(100)}, columns, true).column * columns;
     EXPECT_GE(length, seconds(5)) << columns;
     EXPECT_LE(length, seconds(10)) << columns;
+  }
+}
+
+TEST(TimeWindow, FitsAllOfASessionThatIsKnownToBeShorter) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  for (int round = 0; round < 1000; ++round) {
+    const int columns = static_cast<int>(random() % 398) + 3;
+    const Nanoseconds whole = milliseconds(1 + static_cast<int>(random() % 4999));
+    const layout::TimeWindow window =
+        layout::time_window({}, {.edge = whole, .whole = whole}, columns, random() % 2 == 0);
+    ASSERT_EQ(window.from(), Nanoseconds::zero()) << "seed " << seed;
+    ASSERT_GE(window.to(), whole) << "seed " << seed;
+    ASSERT_LT(window.to(), 2 * whole + milliseconds(1)) << "seed " << seed;
   }
 }
 
@@ -173,7 +187,7 @@ TEST(TimeAxis, HasRoundLabelsThatDoNotTouch) {
     state.zoom = static_cast<int>(random() % (layout::kLargestZoom + 1));
     state.window_begin = Nanoseconds(random() % 3'600'000'000'000);
     const layout::TimeWindow window =
-        layout::time_window(state, seconds(3600), static_cast<int>(random() % 398) + 3, true);
+        layout::time_window(state, {.edge = seconds(3600)}, static_cast<int>(random() % 398) + 3, true);
     int free_from = 0;
     for (const layout::Tick& tick : layout::ticks(window)) {
       ASSERT_GE(tick.x, free_from) << "seed " << seed;

@@ -192,11 +192,10 @@ Layout lay_out(std::span<const Panel> panels, const State& state, const Model& m
   layout.labels = {0, layout.map.y, labels, body};
   layout.placed.push_back({kMapKey, Region::kMap, layout.map});
   place_below(layout, rows, layout.map.y + body, size.columns);
-  const Nanoseconds until = shown_until(state, model);
-  layout.window = time_window(state, until, layout.map.width, look.cheap_scroll, model.session.rhythm,
-                              std::min(model.timeline.begin(), until));
+  const SessionTime time = session_time(state, model);
+  layout.window = time_window(state, time, layout.map.width, look.cheap_scroll);
   if (state.by_steps)
-    layout.steps = step_window(state, latest_step_at(model.timeline, until), layout.map.width, look.cheap_scroll);
+    layout.steps = step_window(state, latest_step_at(model.timeline, time.edge), layout.map.width, look.cheap_scroll);
   return layout;
 }
 

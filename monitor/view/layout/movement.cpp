@@ -140,7 +140,7 @@ void change_zoom(Turn& turn, int doublings) {
   if (turn.layout.steps) return change_step_zoom(turn, doublings);
   const TimeWindow& window = turn.layout.window;
   State& state = turn.state;
-  const int fitting = fitting_zoom(window.columns, turn.model.session.rhythm);
+  const int fitting = fitting_zoom(window.columns, session_time(state, turn.model));
   const int now = std::clamp(state.zoom.value_or(fitting), 0, kLargestZoom);
   state.zoom = std::clamp(now + doublings, 0, kLargestZoom);
   if (state.follow || *state.zoom == now) return;

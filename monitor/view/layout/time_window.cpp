@@ -33,6 +33,17 @@ Nanoseconds shown_until(const State& state, const Model& model) {
   return state.paused ? std::min(state.paused_at, now) : now;
 }
 
+SessionTime session_time(const State& state, const Model& model) {
+  const SessionInfo& session = model.session;
+  SessionTime time{.edge = shown_until(state, model), .step = session.rhythm};
+  time.oldest = std::min(model.timeline.begin(), time.edge);
+  if (session.replay)
+    time.whole = session.replay->duration;
+  else if (session.link == LinkCondition::kEnded)
+    time.whole = model.timeline.now();
+  return time;
+}
+
 Nanoseconds column_width(int zoom, Nanoseconds step) {
   const std::int64_t plain = kFinestColumn.count() << std::clamp(zoom, 0, kLargestZoom);
   if (step <= Nanoseconds{0}) return Nanoseconds(plain);
@@ -41,9 +52,10 @@ Nanoseconds column_width(int zoom, Nanoseconds step) {
   return Nanoseconds(std::max<std::int64_t>(std::llround(std::ldexp(static_cast<double>(step.count()), doublings)), 1));
 }
 
-int fitting_zoom(int columns, Nanoseconds step) {
+int fitting_zoom(int columns, const SessionTime& time) {
+  const Nanoseconds length = time.whole > Nanoseconds{0} ? std::min(kComfortable, time.whole) : kComfortable;
   int zoom = 0;
-  while (zoom < kLargestZoom && column_width(zoom, step) * columns < kComfortable) ++zoom;
+  while (zoom < kLargestZoom && column_width(zoom, time.step) * columns < length) ++zoom;
   return zoom;
 }
 
@@ -51,13 +63,12 @@ std::int64_t first_slot(std::int64_t newest, int columns, bool smooth) {
   return smooth ? std::max<std::int64_t>(newest + 1 - columns, 0) : first_slot_in_jumps(newest, columns);
 }
 
-TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth, Nanoseconds step,
-                       Nanoseconds oldest) {
-  const int zoom = state.zoom.value_or(fitting_zoom(columns, step));
-  TimeWindow window{.column = column_width(zoom, step), .columns = columns};
-  window.first = state.follow
-                     ? std::max(first_slot(newest_slot(edge, window.column), columns, smooth), oldest / window.column)
-                     : std::max<std::int64_t>(state.window_begin / window.column, 0);
+TimeWindow time_window(const State& state, const SessionTime& time, int columns, bool smooth) {
+  const int zoom = state.zoom.value_or(fitting_zoom(columns, time));
+  TimeWindow window{.column = column_width(zoom, time.step), .columns = columns};
+  window.first = state.follow ? std::max(first_slot(newest_slot(time.edge, window.column), columns, smooth),
+                                         time.oldest / window.column)
+                              : std::max<std::int64_t>(state.window_begin / window.column, 0);
   return window;
 }
 

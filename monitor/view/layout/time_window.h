@@ -31,17 +31,24 @@ struct TimeWindow {
 /// of its latest findings. The window of the findings had better end here too.
 Nanoseconds shown_until(const State& state, const Model& model);
 
+/// What is known of the session's time. `edge`: the newest moment there is.
+struct SessionTime {
+  Nanoseconds edge{};
+  Nanoseconds oldest{};                    ///< Before this there is nothing to follow.
+  Nanoseconds step{};                      ///< The program's rhythm; 0: none.
+  Nanoseconds whole = Nanoseconds::max();  ///< How long it is, once that is known.
+};
+SessionTime session_time(const State& state, const Model& model);
+
 /// kFinestColumn * 2^zoom; with a `step`, that times or divided by the power of two which comes nearest.
 Nanoseconds column_width(int zoom, Nanoseconds step);
 
-/// The zoom at which five to ten seconds fit.
-int fitting_zoom(int columns, Nanoseconds step = {});
+/// The zoom at which five to ten seconds fit, or all of a session that is shorter.
+int fitting_zoom(int columns, const SessionTime& time = {});
 
-/// `edge`: the newest moment there is. While following, it lies in the window: `smooth`, always in the last column once
-/// the window is full; else the window moves on by a quarter of its width whenever the edge reaches its end.
-/// `step`: the program's rhythm; 0: none. `oldest`: before this there is nothing to follow.
-TimeWindow time_window(const State& state, Nanoseconds edge, int columns, bool smooth, Nanoseconds step = {},
-                       Nanoseconds oldest = {});
+/// While following, the edge lies in the window: `smooth`, always in the last column once the window is full; else the
+/// window moves on by a quarter of its width whenever the edge reaches its end.
+TimeWindow time_window(const State& state, const SessionTime& time, int columns, bool smooth);
 
 /// Of `columns` slots, while they follow the newest one, by the same rule.
 std::int64_t first_slot(std::int64_t newest, int columns, bool smooth);
