@@ -59,12 +59,13 @@ TEST(Panels, SayThatAProgramThatReportsByItselfCountsNoCalls) {
   EXPECT_THAT(text(state, session.model(), {100, 24}, kMonochrome), HasSubstr("that reports by itself counts none"));
 }
 
-TEST(Panels, CutANoteBetweenWords) {
+TEST(Panels, CutANoteBetweenWordsOrSayWhereItStandsWhole) {
   const SyntheticSession blind({.length = std::chrono::milliseconds(300), .source = wire::BandwidthSource::kNone});
   const std::string note = blind.findings.domains.front().note;
-  int cut = 0;
+  int cut = 0, sent_on = 0;
   for (int columns = 60; columns <= 160; ++columns) {
     const std::string shown = text({}, blind.model(), {columns, 48}, kMonochrome);
+    sent_on += shown.find("not measured, see doctor") != std::string::npos;
     const auto at = shown.find("not measured: "), end = shown.find(" …", at);
     if (at == std::string::npos || end == std::string::npos || end > shown.find('\n', at)) continue;
     const std::string begin = shown.substr(at + 14, end - at - 14);
@@ -72,6 +73,7 @@ TEST(Panels, CutANoteBetweenWords) {
     ++cut;
   }
   EXPECT_GT(cut, 0);
+  EXPECT_GT(sent_on, 0);
 }
 
 TEST(Panels, SayOfMessagesHowManyWentToPlacesThatAreNotKnownInWhateverRoomThereIs) {

@@ -17,6 +17,7 @@ namespace {
 using analysis::domains::DomainActivity;
 using paint::Ink;
 
+constexpr int kFewestOfNote = 24;   // columns in which the begin of a note says something
 constexpr int kFewestOfRanks = 12;  // columns for which ranks they are
 
 /// The longest first.
@@ -164,9 +165,13 @@ class SocketWriter {
   void not_measured() {
     int x = canvas_.text(box_.x + 1, y_, fmt::format("{:<{}}", bandwidth_label(), label_columns()), Ink::kDim);
     x = canvas_.text(x, y_, "not measured", Ink::kWarning);
-    const int room = box_.x + box_.width - x - 2;
-    if (!socket_.activity.note.empty() && room >= 8)
-      canvas_.text(x, y_, ": " + shortened_between_words(socket_.activity.note, room), Ink::kDim);
+    const std::string& note = socket_.activity.note;
+    const int room = box_.x + box_.width - x;
+    const bool tells = paint::columns_of(note) + 2 <= room || room >= kFewestOfNote;
+    if (!note.empty() && tells)
+      canvas_.text(x, y_, ": " + shortened_between_words(note, room - 2), Ink::kDim);
+    else if (!note.empty())
+      canvas_.text(x, y_, paint::longest_fitting({", see doctor"}, room), Ink::kDim);
     ++y_;
   }
 
