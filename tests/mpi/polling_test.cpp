@@ -118,9 +118,50 @@ TEST(Polling, IsWaitingWhereTheRankSleepsBetweenTwoQuestions) {
 }
 
 TEST(Polling, LooksAtTheProcessorTimeSeldom) {
+  for (const bool sleeps : {false, true}) {
+    Program program;
+    const auto pause = [&] { sleeps ? program.sleep(Nanoseconds{150'000}) : program.work(Nanoseconds{8'000}); };
+    for (int i = 0; i < 1000; ++i) program.visit(100, pause);
+    EXPECT_LT(program.times_looked(), 60) << sleeps;
+  }
+}
+
+/// As in a loop that backs off. The first yields take longer than others, as nothing that they need is in a cache.
+TEST(Polling, IsWaitingWhereTheRankYieldsForAWhileAndSleepsThen) {
+  std::mt19937 dice(any_seed());
   Program program;
-  for (int i = 0; i < 1000; ++i) program.visit(100, [&] { program.sleep(Nanoseconds{150'000}); });
-  EXPECT_LT(program.times_looked(), 60);
+  int naps = 0, seen = 0;
+  for (int i = 0; i < 200; ++i) {
+    program.ask_in_vain();
+    for (int yields = 2 + int(dice() % 12), left = yields; left > 0; --left) {
+      program.work(Nanoseconds{left > yields - 2 ? 2'600 + dice() % 2'000 : 700});
+      program.ask_in_vain();
+    }
+    for (int left = int(dice() % 4); left > 0; --left, ++naps) {
+      program.sleep(Nanoseconds{110'000 + dice() % 20'000});
+      seen += program.ask_in_vain();
+    }
+    program.ask_and_be_told();
+    program.call_another();
+  }
+  EXPECT_TRUE(program.is_expected_to_wait());
+  EXPECT_LE(naps - seen, 10) << naps;  // of some 300; 0 to 5 with 300 seeds
+}
+
+TEST(Polling, IsWorkingWhereAShortBlockOfWorkLosesItsCoreNowAndThen) {
+  std::mt19937 dice(any_seed());
+  for (const unsigned block : {4'000u, 9'000u, 15'000u, 40'000u}) {
+    Program program;
+    int idle = 0, expected = 0;
+    const auto pause = [&] {
+      expected += program.is_expected_to_wait();
+      program.work(Nanoseconds{block + dice() % (block / 4)});
+      if (dice() % 16 == 0) program.lose_core(Nanoseconds{50'000 + dice() % 4'000'000});
+    };
+    for (int i = 0; i < 1000; ++i) idle += program.visit(20, pause);
+    EXPECT_LE(idle, 64) << block;      // of 1250, those that were looked at
+    EXPECT_LE(expected, 10) << block;  // where the first two were
+  }
 }
 
 TEST(Polling, IsWorkingWhereAnEventLoopHasSomethingToDo) {

@@ -27,20 +27,46 @@ Polling::Pause Polling::judge(wire::Nanoseconds pause) {
     site.wants_look = false;
     return Pause::kIdle;
   }
-  ++site.long_pauses;
+  const std::size_t length = length_of(pause);
+  LongPauses& alike = site.long_pauses[length];
+  ++alike.seen;
   const wire::Nanoseconds used{used_before_ < 0 ? -1 : processor_time_() - used_before_};
-  if (used >= wire::Nanoseconds{0}) {
-    if (site.looked_at == UINT16_MAX) site.looked_at /= 2, site.asleep /= 2;
-    const bool is_asleep = 2 * used < pause && used < kMostUsed;
-    ++site.looked_at;
-    site.asleep += is_asleep;
-    if (is_asleep) site.longest_asleep = std::max(site.longest_asleep, pause);
-    site.wants_look = site.looked_at < kLooks;
-    return is_asleep && !site.is_in_passing() ? Pause::kIdle : Pause::kBusy;
+  const bool is_looked_at = used >= wire::Nanoseconds{0};
+  const bool is_asleep = is_looked_at ? 2 * used < pause && used < kMostUsed : site.is_like_sleep(length, pause);
+  if (is_looked_at) alike.note(is_asleep);
+  if (is_looked_at && is_asleep) site.longest_asleep = std::max(site.longest_asleep, pause);
+  site.wants_look = alike.looked_at < kLooks || (!is_looked_at && std::has_single_bit(alike.seen));
+  if (is_asleep && !site.is_in_passing()) return Pause::kIdle;
+  return is_looked_at ? Pause::kBusy : Pause::kUnknown;
+}
+
+/// Each up to four times as long as those before.
+std::size_t Polling::length_of(wire::Nanoseconds pause) {
+  const auto times = static_cast<std::uint64_t>(pause / kNothing);
+  return std::min<std::size_t>(kLengths - 1, (std::bit_width(times) - 1) / 2);
+}
+
+void Polling::LongPauses::note(bool is_asleep) {
+  if (looked_at == UINT16_MAX) looked_at /= 2, asleep /= 2;
+  ++looked_at;
+  asleep += is_asleep;
+}
+
+/// A pause that nobody has looked at, by those that are as long, or the next shorter ones of which something is known. Those
+/// in which it worked for a shorter time say nothing of longer ones, unless there are so many of them that these may be some
+/// in which it has lost its core.
+bool Polling::Site::is_like_sleep(std::size_t length, wire::Nanoseconds pause) const {
+  while (length > 0 && !long_pauses[length].is_known()) --length;
+  if (!long_pauses[length].sleeps()) return false;
+  std::uint64_t shorter_work = 0, as_long = 0;
+  bool was_ever_busy = false;
+  for (std::size_t i = 0; i < kLengths; ++i) {
+    if (i < length && !long_pauses[i].sleeps()) shorter_work += long_pauses[i].seen;
+    if (i < length) continue;
+    as_long += long_pauses[i].seen;
+    was_ever_busy |= long_pauses[i].asleep < long_pauses[i].looked_at;
   }
-  site.wants_look = site.looked_at < kLooks || pause > site.longest_asleep || std::has_single_bit(site.long_pauses);
-  const bool is_like_others = pause <= (site.was_ever_busy() ? 2 : 32) * site.longest_asleep;
-  return is_like_others && site.sleeps() && !site.is_in_passing() ? Pause::kIdle : Pause::kUnknown;
+  return shorter_work <= kMost * as_long && pause <= (was_ever_busy ? 2 : 32) * longest_asleep;
 }
 
 bool Polling::ask_in_vain(std::uintptr_t place, wire::Nanoseconds now) {

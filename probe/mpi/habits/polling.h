@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -21,9 +22,10 @@ enum class Answer : std::uint8_t {
 /// - nothing, up to 3 us, as sched_yield takes with nobody else on the core;
 /// - nothing, where it is longer, and the process has used less than half of a processor in it, and not 50 us, as one that
 ///   sleeps or hands its core on, and unlike one that works and has lost its core for some time, or waits for threads of its
-///   own. That is looked at for eight pauses of a place, then each time that their number has doubled, and behind one that was
-///   longer than any that were: it takes two system calls of some 0.2 us. Others count alike up to twice as long as the
-///   longest, and up to 32 times where none was found working, as somebody else may have had the core.
+///   own. That is looked at for eight pauses of a place that are about as long as each other, then each time that their number
+///   has doubled: it takes two system calls of some 0.2 us. Others count as those that are as long, or as the next shorter
+///   ones, up to twice as long as the longest, and up to 32 times where none of these was found working, as somebody else may
+///   have had the core.
 ///
 /// It asks in passing where it does not ask until the answer comes: where the rank goes on to other calls without it, or asks
 /// further when nothing is left. What it does between two such questions may be its work, and is taken for it.
@@ -82,9 +84,19 @@ class Polling {
   static constexpr wire::Nanoseconds kNothing{3'000}, kMostUsed{50'000};  ///< Between two questions.
   static constexpr std::uint32_t kEnough = 2, kMost = 4, kLooks = 8, kFewBroken = 8;
   static constexpr std::uint32_t kManyPauses = 4096;
+  static constexpr std::size_t kLengths = 8;  ///< The last ones take 50 ms and more.
 
   enum class State : std::uint8_t { kClosed, kInVain, kAnswered };
   enum class Pause : std::uint8_t { kIdle, kBusy, kUnknown };
+  /// Of one place, about as long as each other.
+  struct LongPauses {
+    std::uint32_t seen = 0;
+    std::uint16_t looked_at = 0, asleep = 0;
+
+    void note(bool is_asleep);
+    bool is_known() const { return looked_at >= kEnough; }
+    bool sleeps() const { return is_known() && kMost * asleep >= (kMost - 1) * looked_at; }
+  };
   struct Site {
     std::uintptr_t place = 0;
     std::uintptr_t counts_as = 0;
@@ -92,16 +104,14 @@ class Polling {
     std::uintptr_t waits_at = 0;     ///< Where it has waited without an answer; 0: nowhere.
     std::uint32_t idle = 0, busy = 0;
     std::uint32_t finished = 0, broken = 0;
-    std::uint32_t long_pauses = 0;
-    std::uint16_t looked_at = 0, asleep = 0;
+    LongPauses long_pauses[kLengths] = {};
     wire::Nanoseconds longest_asleep{};
     bool wants_look = false;
     bool never_counts = false;
 
     bool is_in_passing() const { return kFewBroken * broken > finished; }
-    bool sleeps() const { return looked_at >= kEnough && kMost * asleep >= (kMost - 1) * looked_at; }
-    bool was_ever_busy() const { return asleep < looked_at; }
     bool expects_idle() const { return idle >= kEnough && idle >= kMost * busy; }
+    bool is_like_sleep(std::size_t length, wire::Nanoseconds pause) const;
   };
 
   Site& site_of(std::uintptr_t place);
@@ -112,6 +122,7 @@ class Polling {
   }
   void join(Site& site);
   Pause judge(wire::Nanoseconds pause);
+  static std::size_t length_of(wire::Nanoseconds pause);
 
   ProcessorTime processor_time_;
   std::uint32_t counting_ = 0;
