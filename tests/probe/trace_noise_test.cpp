@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <thread>
@@ -50,6 +51,7 @@ void spend(std::int64_t ns) {
   }
 }
 
+/// It leaves a rank some time for its work, as every trace does that an agent lets be played.
 Trace random_trace(std::mt19937_64& random) {
   Trace trace;
   std::int64_t start = 0;
@@ -57,7 +59,7 @@ Trace random_trace(std::mt19937_64& random) {
     start += std::int64_t(random() % 150'000);
     trace.detours.push_back({start, std::int64_t(random() % 40'000)});
   }
-  trace.detours.push_back({start + trace.busy() / 3 + 1000, 0});
+  trace.detours.push_back({std::max(start, trace.busy()) + trace.busy() / 3 + 1000, 0});
   return trace;
 }
 
