@@ -136,11 +136,12 @@ class Sessions(RunCase):
         self.assertIsNone(of_script["ended_s"])
 
     def test_a_trace_ends_with_the_screen_that_ordered_it_and_that_of_a_script_when_it_is_cleared(self):
-        """Where a host stands between. They are played at once, by different ranks."""
+        """Where a host stands between. They are played at once, by different ranks, until the recording has all that was ordered."""
         (self.path / "third.txt").write_text("0 1000000\n3000000 0\n")
         (self.path / "half.txt").write_text("0 2000000\n4000000 0\n")
         run = self.start("--session", "traced", "--allow-inject", "--record", "traced.iw", "--json", "--", "sh", "-c",
-                         "$REPORTER 1000 5000 0 2 & $REPORTER 1000 5000 1 2; wait")
+                         "$REPORTER 12000 5000 0 2 & a=$!; $REPORTER 12000 5000 1 2 & b=$!; "
+                         "while [ ! -e go ]; do sleep 0.02; done; kill $a $b; wait")
         self.assertTrue(eventually(lambda: (self.sessions / "traced" / "agent").exists()))
         screen, other = self.screen_on("traced")
         threading.Thread(target=self.read_all, args=(other,), daemon=True).start()
@@ -150,18 +151,29 @@ class Sessions(RunCase):
                 os.write(other, key)
                 time.sleep(0.2)
 
-        press(b"n", b"trace:none.txt\r", b"\x7f" * 8 + b"third.txt\r", b"y")
+        def recorded():
+            """What was accepted and is in the recording, in the order in which it was sent."""
+            told = subprocess.run([BIN / "idlewave", "report", "traced.iw", "--json"], cwd=self.path, capture_output=True, timeout=PATIENCE)
+            commands = json.loads(told.stdout or "{}").get("commands", [])
+            return sorted((command for command in commands if command["outcome"] == "accepted"), key=lambda command: command["sent_s"])
+
+        def knows(place, what):
+            return eventually(lambda: [command.get(what) for command in recorded()][place:place + 1] not in ([], [None]))
 
         def inject(*words):
             return subprocess.run([BIN / "idlewave", "inject", "--session", "traced", *words], env=self.environment, cwd=self.path,
                                   capture_output=True, text=True)
 
+        press(b"n", b"trace:none.txt\r", b"\x7f" * 8 + b"third.txt\r", b"y")
+        self.assertTrue(knows(0, "took_effect_s"))
         given = inject("--ranks", "1", "--noise", f"trace:{self.path}/half.txt")
         self.assertEqual((given.returncode, given.stderr), (0, ""))
-        time.sleep(0.5)
+        self.assertTrue(knows(1, "took_effect_s"))
         screen.kill()
-        time.sleep(0.5)
+        self.assertTrue(knows(0, "ended_s"))
         self.assertEqual(inject("--clear").returncode, 0)
+        self.assertTrue(knows(1, "ended_s"))
+        (self.path / "go").touch()
         report = json.loads(run.communicate(timeout=PATIENCE)[0])
         again = subprocess.run([BIN / "idlewave", "report", "traced.iw", "--json"], cwd=self.path, capture_output=True, timeout=PATIENCE)
         for commands in report["commands"], json.loads(again.stdout)["commands"]:
