@@ -359,6 +359,8 @@ class CommandLine(unittest.TestCase):
         self.assertAlmostEqual(by_rank, stall * len(ghost["largest"]), delta=1e-3)
         self.assertAlmostEqual(by_rank, sum(step["at_work_s"] for step in ghost["steps"]), delta=1e-6)
         self.assertGreaterEqual(ghost["measured_s"], ghost["model_s"])
+        self.assertGreater(ghost["model_error_s"], 0)
+        self.assertLess(ghost["model_error_s"], ghost["model_s"])
         self.assertIn("later at work", call("report", "--ghost", recording).stdout)
         self.assertIn("as the model", call("replay", "--ghost", "--once", recording).stdout)
         self.assertNotIn("ghost", json.loads(call("report", "--json", recording).stdout))

