@@ -148,6 +148,34 @@ TEST(LateSteps, AreNoneOfManyInterruptionsOfOneLength) {
   }
 }
 
+/// Where bandwidth is shared it is known no better how long they are.
+TEST(LateSteps, AreNoneOfManyInterruptionsOfWhichSomeAreALittleLonger) {
+  const unsigned seed = any_seed();
+  std::mt19937 random(seed);
+  std::bernoulli_distribution interrupted(0.1);
+  for (int i = 0; i < 3; ++i) {
+    RingModel model;
+    model.more_work = [&](Rank rank, int step) {
+      if (rank % 20 == 3 && step == 45) return ms(5.84);
+      return interrupted(random) ? ms(5.79) : ms(0);
+    };
+    EXPECT_THAT(late_in(model), IsEmpty()) << "seed " << seed << ", program " << i;
+  }
+}
+
+/// Interruptions that come to all ranks at once, which a wave had left in different steps.
+TEST(LateSteps, AreNoneAsLongAsWhatAllRanksDoNowAndThen) {
+  constexpr std::array kSteps{5, 12, 21, 27, 38, 52, 57, 70, 78, 91};
+  for (const double alone : {3, 6}) {
+    RingModel model;
+    model.more_work = [&](Rank rank, int step) {
+      if (rank == 12 && step == 45) return ms(alone);
+      return std::ranges::find(kSteps, step) != kSteps.end() ? ms(3) : ms(0);
+    };
+    EXPECT_THAT(late_in(model), SizeIs(alone == 3 ? 0 : 1));
+  }
+}
+
 TEST(LateSteps, AreNoneWhereARankBecomesSlow) {
   RingModel model;
   model.more_work = [](Rank rank, int step) { return rank == 7 && step >= 50 ? ms(20) : ms(0); };

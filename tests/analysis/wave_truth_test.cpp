@@ -79,7 +79,7 @@ TEST(WaveTruth, OfProgramsWithoutACauseIsNone) {
     Guess guess;
     for (int i = 0; i < 40; ++i) look_for_cause(random.next_noisy(memory, 0.1), guess);
     fmt::print("{} programs, {} with waves; seed {}\n", guess.programs, guess.others, seed);
-    // Over 1,640 programs of each kind 4 of the memory-bound ones had waves.
+    // Over 4,000 programs of each kind 3 of the memory-bound ones had late steps.
     EXPECT_LE(guess.others, 2);
   }
 }

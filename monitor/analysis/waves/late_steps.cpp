@@ -27,7 +27,7 @@ constexpr double kLeastShared = 0.5;
 constexpr double kLeastAfterWait = 0.5;
 constexpr Rank kBeside = 3;
 /// So many of an epoch's largest values are kept.
-constexpr std::size_t kCandidates = 32;
+constexpr std::size_t kCandidates = 48;
 /// What comes oftener in two epochs is ordinary.
 constexpr std::size_t kMostFound = 4;
 /// The values that tell how the noise falls off.
@@ -38,6 +38,8 @@ constexpr double kByChance = 6e-5, kByChanceOfMoments = kByChance / 3, kForOneMo
 constexpr std::uint64_t kFewestSteps = 4 * kTail;
 /// Of the least excess. Values are known no better, so that one of many that are the same lies beyond none of them.
 constexpr double kPrecision = 1e-4;
+/// Of a value: others that differ from it by less are as long.
+constexpr double kAsLong = 0.1;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kStepsAround = 16;
 constexpr std::size_t kFewestBeside = 3;
@@ -101,7 +103,8 @@ std::size_t count_beyond(std::span<const Excess> values, double least, bool of_m
     const double scale = std::max(scale_behind(values, left_out, of_moments), kPrecision * least);
     for (std::size_t count = left_out; count > found; --count) {
       const double value = values[count - 1].value;
-      if (value > least && value > next && chance(count, left_out, (value - next) / scale) < allowed) found = count;
+      if (value > least && (1 - kAsLong) * value > next && chance(count, left_out, (value - next) / scale) < allowed)
+        found = count;
     }
   }
   return found;
@@ -338,6 +341,15 @@ bool LateSteps::Candidate::is_of_moment(const Candidate& other, double late, dou
   return seconds(together) >= kMostOfIt * std::min(late, its_late);
 }
 
+/// It was late when it was read as well, and others were not as late then, oftener than causes come, though by what is known now
+/// all ranks were, or these were their longer steps that come in turn.
+bool LateSteps::Candidate::is_unlike(std::span<Candidate* const> others, double least) const {
+  const auto is_like = [&](const Candidate* other) {
+    return other->step.after_wait == step.after_wait && std::abs(other->raw - *excess) < kAsLong * *excess;
+  };
+  return raw > least && std::size_t(std::ranges::count_if(others, is_like)) <= kMostFound;
+}
+
 /// Of one moment no more are kept than tell that these are no single ranks: else it would be all that is known of the noise.
 bool LateSteps::make_room_for(const Candidate& candidate, Candidates& largest) {
   const auto is_beside = [&](const Candidate& each) { return each.is_of_moment(candidate, each.raw, candidate.raw); };
@@ -466,8 +478,10 @@ void LateSteps::judge(const Timeline& timeline, Nanoseconds typical_step) {
     take_contention_off(each, *contention, typical_step);
     count = sort_out(candidates, typical_step);
   }
-  for (std::size_t i = 0; i < count; ++i)
-    if (!candidates[i]->is_found && !candidates[i]->is_uncertain) keep(*candidates[i], timeline);
+  const std::span<Candidate* const> others = std::span(candidates).subspan(count);
+  for (Candidate* each : std::span(candidates).first(count))
+    if (!each->is_found && !each->is_uncertain && each->is_unlike(others, kLeastExcess * seconds(typical_step)))
+      keep(*each, timeline);
 }
 
 void LateSteps::keep(Candidate& candidate, const Timeline& timeline) {

@@ -37,7 +37,8 @@ struct LateStep {
 /// is noise. Its largest values in the latest steps are taken to fall off exponentially: those of exponential and gamma
 /// noise do, and those of bounded noise fall off faster. What lies far beyond them, once or several times with unlike
 /// lengths, is a late step; by chance that happens one in ten thousand times. So is, a third as likely by chance, what lies
-/// far beyond the largest values of each moment, for the machine may hold several ranks up together.
+/// far beyond the largest values of each moment, for the machine may hold several ranks up together. Never what is longer than
+/// others by less than a tenth, nor as long as what all ranks do now and then, or one in turn.
 ///
 /// A rank may also be late to go on after a wait. If it waited half a step longer than usual, it is late by the time since
 /// the last of all ranks had done its part of the step. What comes more than four times in those steps is noise, however
@@ -83,6 +84,7 @@ class LateSteps {
 
     /// Both held up at once, and alike; by what is left of each, seconds.
     bool is_of_moment(const Candidate& other, double late, double its_late) const;
+    bool is_unlike(std::span<Candidate* const> others, double least) const;
   };
   using Candidates = std::vector<Candidate>;
   /// The largest of 128 steps of each rank, not sorted.
