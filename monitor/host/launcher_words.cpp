@@ -1,10 +1,14 @@
 #include "monitor/host/launcher_words.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <string_view>
 
@@ -89,6 +93,25 @@ std::size_t values_of(const Flags& flags, const std::vector<std::string>& comman
   return is_assigned && flags.with_two == kPairsOfHydra ? 1 : 2;
 }
 
+/// Not a script of somebody's, who may have called it like a launcher.
+bool is_executable(const std::filesystem::path& file) {
+  std::array<char, SELFMAG> begin{};
+  return std::ifstream(file, std::ios::binary).read(begin.data(), begin.size()) &&
+         std::memcmp(begin.data(), ELFMAG, SELFMAG) == 0;
+}
+
+/// Of a launcher that has nothing in its name, as those of Open MPI 5 and of MPIs that pip installs: by what its MPI starts
+/// it with, which lies beside it.
+LauncherKind kind_by_neighbours(const std::filesystem::path& launcher) {
+  const auto has = [&](const char* name) {
+    std::error_code ignored;
+    return std::filesystem::exists(launcher.parent_path() / name, ignored);
+  };
+  const bool has_open_mpi = has("prterun") || has("orterun"), has_hydra = has("hydra_pmi_proxy");
+  if (has_open_mpi == has_hydra || !is_executable(launcher)) return LauncherKind::kOther;
+  return has_open_mpi ? LauncherKind::kOpenMpi : LauncherKind::kMpich;
+}
+
 }  // namespace
 
 /// By what it is called, whole words at its beginning: a program of the user's may have any of these names in its own.
@@ -97,12 +120,14 @@ LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
   if (choice == MpiChoice::kMpich) return LauncherKind::kMpich;
   const auto program = find_program(launcher);
   std::error_code ignored;
-  const std::string target = program ? std::filesystem::canonical(*program, ignored).filename().string()
-                                     : std::filesystem::path(launcher).filename().string();
+  const std::filesystem::path file =
+      program ? std::filesystem::canonical(*program, ignored) : std::filesystem::path(launcher);
+  const std::string target = file.filename();
   const bool is_mpirun = is_called(target, {"mpirun", "mpiexec"});
   if (is_called(target, {"orterun", "prterun"}) || (is_mpirun && mentions(target, {"openmpi"})))
     return LauncherKind::kOpenMpi;
   if (is_mpirun && mentions(target, {"hydra", "mpich"})) return LauncherKind::kMpich;
+  if (program && (target == "mpirun" || target == "mpiexec")) return kind_by_neighbours(file);
   return target == "srun" ? LauncherKind::kSlurm : LauncherKind::kOther;
 }
 

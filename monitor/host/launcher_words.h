@@ -12,7 +12,8 @@ enum class MpiChoice { kAuto, kOpenMpi, kMpich };
 
 enum class LauncherKind { kOpenMpi, kMpich, kSlurm, kOther };
 
-/// By the program that the name leads to, links followed (mpirun is orterun in Open MPI, mpiexec.hydra in MPICH).
+/// By the program that the name leads to, links followed (mpirun is orterun in Open MPI, mpiexec.hydra in MPICH); where it is
+/// called mpirun or mpiexec and no more, by what lies beside it.
 LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice);
 
 /// The flags of a launcher that begin at `from` end here: what follows, from the first word on that is a program and no

@@ -138,8 +138,8 @@ std::vector<std::string> Session::prepare(std::vector<std::string> command, Laun
                                           const Preload& preload, std::vector<std::string>& environment) const {
   Environment wanted = environment_of_ranks(allow_inject);
   if (!preload.step_at.empty()) wanted["IDLEWAVE_STEP_AT"] = preload.step_at;
-  // One that is given no word says another thing than one that is given ours alone.
-  if (kind == LauncherKind::kOpenMpi && command.size() == 1)
+  // A launcher that is given no word says another thing than one that is given ours alone.
+  if (kind != LauncherKind::kOther && command.size() == 1)
     return with_environment(std::move(command), LauncherKind::kOther, wanted, environment);
   if (!preload.library.empty()) command = with_preload(std::move(command), kind, preload.library, environment);
   return with_environment(std::move(command), kind, wanted, environment);

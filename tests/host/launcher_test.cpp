@@ -106,6 +106,10 @@ class Folder {
     std::ofstream(path_ / name) << "#!/bin/sh\n";
     fs::permissions(path_ / name, fs::perms::owner_all);
   }
+  /// No script.
+  void add_executable(const std::string& name) { fs::copy_file("/proc/self/exe", path_ / name); }
+  std::string path_of(const std::string& name) const { return path_ / name; }
+  void remove(const std::string& name) { fs::remove(path_ / name); }
   std::string parameters() const { return path_ / ".openmpi/mca-params.conf"; }
   void add_parameters(const std::string& text) {
     fs::create_directory(path_ / ".openmpi");
@@ -117,6 +121,24 @@ class Folder {
   fs::path path_;
   std::string before_, home_;
 };
+
+TEST(Launcher, WithNothingInItsNameIsKnownByWhatLiesBesideIt) {
+  Folder folder;
+  const auto kind = [&](const char* name) { return launcher_kind(folder.path_of(name), MpiChoice::kAuto); };
+  for (const char* name : {"mpirun", "mpiexec", "a.out"}) folder.add_executable(name);
+  EXPECT_EQ(kind("mpirun"), LauncherKind::kOther);
+  folder.add_program("prterun");
+  EXPECT_EQ(kind("mpirun"), LauncherKind::kOpenMpi);
+  EXPECT_EQ(kind("mpiexec"), LauncherKind::kOpenMpi);
+  EXPECT_EQ(kind("a.out"), LauncherKind::kOther);
+  folder.add_program("hydra_pmi_proxy");
+  EXPECT_EQ(kind("mpirun"), LauncherKind::kOther) << "it may belong to either";
+  folder.remove("prterun");
+  EXPECT_EQ(kind("mpirun"), LauncherKind::kMpich);
+  folder.remove("mpirun");
+  folder.add_program("mpirun");
+  EXPECT_EQ(kind("mpirun"), LauncherKind::kOther) << "a script has words of its own";
+}
 
 TEST(Launcher, TheValueOfAFlagIsNotTakenForTheProgramThoughOneIsCalledSo) {
   Folder folder;
