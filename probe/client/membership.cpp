@@ -144,6 +144,9 @@ void Membership::Part::unmap() {
 bool Membership::join(const Settings& settings, wire::Rank rank, wire::Rank world_size) {
   const Deadline deadline(kPatienceMs);
   if (!session::make_session_directory(settings.session)) return false;
+  if (!session::sees_processes())
+    return fail(settings,
+                "/proc, where it would find its agent, is not there or shows other process numbers than its own");
   for (int attempt = 0; attempt < 2; ++attempt) {
     session::AgentRecord agent;
     if (!find_or_start_agent(settings, deadline, agent)) return false;

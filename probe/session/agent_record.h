@@ -24,6 +24,9 @@ bool is_alive(const AgentRecord& record);
 /// ended while others go on, too.
 std::uint64_t process_start_time(pid_t pid);
 
+/// Whether process numbers can be looked up here: /proc may not be there, or be one of other numbers than ours.
+bool sees_processes();
+
 /// Calls visit(session, record) for each session with a living agent.
 void for_each_live_session(void (*visit)(const char* session, const AgentRecord& record, void* context), void* context);
 

@@ -2,10 +2,11 @@
 // Where the parts of a session find each other on one node: /tmp/idlewave-<uid>/<session>/ (IDLEWAVE_DIR replaces the
 // first part), mode 0700.
 //   lock         flock'ed by whoever starts or ends the agent of this session
-//   place        link to the name of the node (node_name.h), its boot and its table of processes: what the numbers below
-//                refer to. Where the first part is shared with other nodes, or with containers, the folder belongs to the
-//                place that made it, and others use <session>.<8 digits of theirs>; nobody else's folder is ever removed,
-//                but on the same machine (a container's), where the locks below tell that nobody lives there any more
+//   place        link to the name of the node (node_name.h), its boot and its table of processes (with how far their
+//                beginnings are moved, in a time namespace): what the numbers below refer to. Where the first part is
+//                shared with other nodes, or with containers, the folder belongs to the place that made it, and others
+//                use <session>.<8 digits of theirs>; nobody else's folder is ever removed, but on the same machine (a
+//                container's), where the locks below tell that nobody lives there any more
 //   owner        flock'ed, shared, by whoever made the session or wants its folder to stay, such as a monitor
 //   monitor      flock'ed by the monitor that the ranks report to
 //   agent        text, one "key value" line each: pid, start (of that process, see process_start_time), memory (file

@@ -1,6 +1,7 @@
 #include "probe/session/place.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ namespace {
 
 constexpr int kPlaceLimit = 128;
 
-/// Where one agent looks after a session: node, boot, and table of processes, in which numbers mean what they mean here.
+/// Where one agent looks after a session: node, boot, and table of processes, in which numbers and moments at which processes
+/// began mean what they mean here.
 struct Place {
   char node[kPlaceLimit] = {};
   char run[kPlaceLimit] = {};
@@ -34,16 +36,28 @@ bool read_place(const char* folder, Place& out) {
   return print_to(out.node, "%s", text) && print_to(out.run, "%s", blank + 1);
 }
 
+/// By so many seconds processes are said here to have begun later than they have; where none are, empty.
+void read_delay_of_beginnings(char (&out)[32]) {
+  char text[256] = {};
+  long long seconds = 0;
+  read_small_file("/proc/self/timens_offsets", text);
+  const char* const line = strstr(text, "boottime");
+  if (line != nullptr) seconds = strtoll(line + strlen("boottime"), nullptr, 10);
+  out[0] = '\0';
+  if (seconds != 0) print_to(out, "%+lld", seconds);
+}
+
 Place this_place() {
   Place place;
-  char node[kNodeNameLimit], boot[64] = {}, processes[64] = {};
+  char node[kNodeNameLimit], boot[64] = {}, processes[64] = {}, delay[32];
   read_small_file("/proc/sys/kernel/random/boot_id", boot);
   boot[strcspn(boot, "\n")] = '\0';
   if (readlink("/proc/self/ns/pid", processes, sizeof processes - 1) <= 0) processes[0] = '\0';
+  read_delay_of_beginnings(delay);
   node_name(node);
   node[strcspn(node, ".")] = '\0';  // Slurm leaves out the domain, where the machine says it.
   print_to(place.node, "%s", node);
-  print_to(place.run, "%s/%s", boot, processes);
+  print_to(place.run, "%s/%s%s", boot, processes, delay);
   return place;
 }
 

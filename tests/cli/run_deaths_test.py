@@ -256,6 +256,23 @@ class Deaths(RunCase):
         self.assertNotIn(b"ranks go on", err)
         self.assertEqual(list(self.sessions.iterdir()), [])
 
+    def watched_by(self, wrapper):
+        if subprocess.run([*wrapper, "true"], capture_output=True).returncode != 0:
+            self.skipTest(f"no right to do it ({' '.join(wrapper)})")
+        code, _, err = self.run_it("--report", "r.json", "--", *wrapper, "sh", "-c", "$REPORTER 20; exit 11")
+        self.assertEqual(code, 11, err)
+        return json.loads((self.path / "r.json").read_text()), err
+
+    def test_a_rank_that_sees_no_processes_says_so_and_waits_for_no_agent(self):
+        report, err = self.watched_by(["unshare", "--mount", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"])
+        self.assertEqual(report["ranks"], 0)
+        self.assertIn(b"a rank is not watched: /proc, where it would find its agent", err)
+
+    def test_a_rank_with_a_time_of_its_own_is_watched_by_an_agent_of_that_time(self):
+        """Processes have begun at other moments there, so that it would wait for one that it does not know."""
+        report, err = self.watched_by(["unshare", "--time", "--boottime", "1000", "--fork"])
+        self.assertEqual((report["ranks"], report["complete"]), (1, True), err)
+
     def test_a_host_that_is_killed_after_the_program_has_ended_takes_no_exit_code_along(self):
         """It waits for its agents then: for ranks that were left behind three seconds."""
         run = self.start("--", "sh", "-c", "$REPORTER 500 2>&- & touch started; while [ ! -e go ]; do sleep 0.02; done; exit 11")
