@@ -44,19 +44,24 @@ bool is_told_of_it(int fd, const Deadline& deadline) {
   return false;
 }
 
+/// By a filter of system calls, which an agent that the rank starts would have as well.
+bool is_forbidden(int error) { return error == EPERM || error == EACCES || error == ENOSYS; }
+
 }  // namespace
 
 Request request_agent(const char* session, const char* clock, const Deadline& deadline) {
   const int host = connect_to_host(session);
-  if (host < 0) return errno == EPERM || errno == EACCES ? Request::kForbidden : Request::kNot;
+  if (host < 0) return is_forbidden(errno) ? Request::kForbidden : Request::kNot;
   static char line[PATH_MAX + 64];  // The program's stack may be small.
   const char* program = getenv("IDLEWAVE_AGENT");
   const int length = snprintf(line, sizeof line, "%s %s\n", clock, program != nullptr ? program : "");
-  const bool is_there = static_cast<std::size_t>(length) < sizeof line &&
-                        send(host, line, static_cast<std::size_t>(length), MSG_NOSIGNAL) == length &&
-                        is_told_of_it(host, deadline);
+  const bool is_line = static_cast<std::size_t>(length) < sizeof line;
+  const bool is_sent = is_line && send(host, line, static_cast<std::size_t>(length), MSG_NOSIGNAL) == length;
+  const int error = is_line && !is_sent ? errno : 0;
+  const bool is_there = is_sent && is_told_of_it(host, deadline);
   close(host);
-  return is_there ? Request::kDone : Request::kNot;
+  errno = error;
+  return is_there ? Request::kDone : is_forbidden(error) ? Request::kForbidden : Request::kNot;
 }
 
 }  // namespace idlewave::client

@@ -7,7 +7,7 @@ namespace idlewave::client {
 enum class Request {
   kDone,       ///< The agent is there.
   kNot,        ///< Nobody listens, or has done it.
-  kForbidden,  ///< This process may connect to nobody (errno), as by a filter of system calls, which its children inherit.
+  kForbidden,  ///< This process may connect to nobody, or send nothing (errno), as by a filter of system calls, which its children inherit.
 };
 
 /// Asks the host of `run`, where there is one on this node, to start the session's agent: then it is no descendant of this

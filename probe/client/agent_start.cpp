@@ -270,7 +270,7 @@ bool start_agent(const Settings& settings, const Deadline& deadline, char (&why)
   const Request asked = have_host_start_agent(settings, deadline);
   if (asked == Request::kDone) return true;
   if (asked == Request::kForbidden) {
-    snprintf(why, kReasonLimit, "it may not connect to its host, nor might an agent that it starts: %s",
+    snprintf(why, kReasonLimit, "it may not speak to its host, nor might an agent that it starts: %s",
              description_of(errno));
     return false;
   }

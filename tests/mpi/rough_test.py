@@ -226,11 +226,18 @@ class Processes(Rough):
 
     def test_nobody_may_be_connected_to(self):
         """An agent that the rank starts could say nothing to anybody. Open MPI does not begin."""
+        self.mute("no-connect", 2)
+
+    def test_nothing_may_be_sent(self):
+        """Alone as a rank, which need not send anything."""
+        self.mute("no-send", 1)
+
+    def mute(self, mode, ranks):
         if not shutil.which("mpirun.mpich"):
             self.skipTest("no MPICH")
-        said, report = self.rough("mpich", "no-connect")
+        said, report = self.rough("mpich", mode, ranks=ranks)
         self.assertEqual(report["ranks"], 0)
-        why = "a rank is not watched: it may not connect to its host, nor might an agent that it starts: Operation not permitted"
+        why = "a rank is not watched: it may not speak to its host, nor might an agent that it starts: Operation not permitted"
         self.assertEqual(sum(why in line for line in said), 1, said)
 
     @each_mpi

@@ -22,6 +22,7 @@
  *   no-start    no process may be started, from before MPI_Init on: such a call fails
  *   no-lock     no file may be locked, from before MPI_Init on: such a call fails
  *   no-connect  nobody may be connected to, from before MPI_Init on: such a call fails
+ *   no-send     nothing may be sent, from before MPI_Init on: such a call fails
  *   no-clock    how much processor time it has used is told to nobody during its steps: such a call fails. Each rank writes how
  *               often errno was as before behind a question (MPI_Iprobe) after a pause
  *   die         the last rank kills itself after its steps */
@@ -183,6 +184,11 @@ static void refuse_connections(void) {
   refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
 }
 
+static void refuse_sending(void) {
+  const int calls[] = {SYS_sendto};
+  refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
+}
+
 static void refuse_clocks(void) {
   const int calls[] = {SYS_clock_gettime};
   refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
@@ -248,6 +254,7 @@ int main(int argc, char** argv) {
   if (is("no-start")) refuse_processes();
   if (is("no-lock")) refuse_locks();
   if (is("no-connect")) refuse_connections();
+  if (is("no-send")) refuse_sending();
   if (is("adopt") && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail("prctl");
   if (is("deaf")) signal(SIGCHLD, SIG_IGN);
   if (is("memory")) limit(RLIMIT_AS, (rlim_t)atol(others[0]));
