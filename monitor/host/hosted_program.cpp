@@ -34,6 +34,14 @@ constexpr auto kPatienceForHost = std::chrono::seconds(1);
 constexpr int kPatienceForWord = 200;
 constexpr int kPatienceForEnd = 2000;  ///< The same, for one that has nothing more to say.
 
+/// With what helps where somebody between us and the ranks keeps the library from them, whom we can't see.
+constexpr const char* kNobodyHasSeenIt =
+    "nobody has seen it call MPI_Init or idlewave_start; ranks that a script starts with an LD_PRELOAD of its own are "
+    "seen if it "
+    "says LD_PRELOAD=its.so:$LD_PRELOAD, those of another user or of a cleared environment (runuser, sudo, env -i) if "
+    "'idlewave "
+    "run' stands behind that";
+
 /// What follows `word`, if the message begins with it.
 std::optional<std::string> after(const std::string& message, std::string_view word) {
   return message.starts_with(word) ? std::optional(message.substr(word.size())) : std::nullopt;
@@ -107,7 +115,7 @@ std::string HostedProgram::why_unseen() const {
   const char* const disabled = std::getenv("IDLEWAVE_DISABLE");  // As ranks read it.
   if (disabled != nullptr && *disabled != '\0' && std::string_view(disabled) != "0")
     return "IDLEWAVE_DISABLE is set, so its ranks do not report";
-  return loads_library() ? "nobody has seen it call MPI_Init or idlewave_start" : preload_.why_not;
+  return loads_library() ? kNobodyHasSeenIt : preload_.why_not;
 }
 
 std::string HostedProgram::view_endpoint() const {

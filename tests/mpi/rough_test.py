@@ -437,7 +437,19 @@ class Libraries(Rough):
         plugin = self.program(f"late_plugin.{mpi}.so")
         said, _ = self.both([*self.launcher(mpi), self.program("late"), "by-hand", plugin, str(STEPS)])
         words = "the program ended without reporting anything: nobody has seen it call MPI_Init or idlewave_start"
-        self.assertEqual(said, [f"idlewave: {words}"])
+        self.assertEqual([line.startswith(f"idlewave: {words}") for line in said], [True], said)
+
+    @each_mpi
+    def test_what_a_script_preloads_ahead_of_the_program(self, mpi):
+        """In the place of ours: then it is said what helps, which is tried here."""
+        tool, words = "libm.so.6", f"exec {self.program(f'rough.{mpi}')} plain {STEPS}"
+        command = [*self.launcher(mpi), "/bin/sh", "-c"]
+        said, report = self.both([*command, f"LD_PRELOAD={tool} {words}"])
+        self.assertEqual((report["ranks"], len(said)), (0, 1), said)
+        self.assertIn("LD_PRELOAD=its.so:$LD_PRELOAD", said[0])
+        said, report = self.both([*command, f"LD_PRELOAD={tool}:$LD_PRELOAD {words}"])
+        self.check_sums(report, {"MPI_Allreduce": 4 * STEPS})
+        self.assertEqual((said, report["complete"]), ([], True))
 
     @each_mpi
     def test_a_tool_that_the_program_is_linked_with(self, mpi):
