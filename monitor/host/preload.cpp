@@ -24,11 +24,13 @@ constexpr const char* kAssigned = "LD_PRELOAD=";
 /// unless that lies, by its name, in a path of such libraries.
 constexpr const char* kFolder = "beside-libasan.so";
 
-std::string library_path() {
+/// Open MPI has no functions of large counts (before its version 6), and no program of its may find any.
+std::string library_path(LauncherKind kind) {
+  const char* const name = kind == LauncherKind::kOpenMpi ? "libidlewave-mpi-small-counts.so" : "libidlewave-mpi.so";
   for (const char* folder : {"../lib", "../" IDLEWAVE_LIBRARY_FOLDER}) {
     std::error_code ignored;
     const fs::path place = fs::weakly_canonical(program_folder() / folder, ignored);
-    for (const fs::path& path : {place / kFolder / "libidlewave-mpi.so", place / "libidlewave-mpi.so"})
+    for (const fs::path& path : {place / kFolder / name, place / name})
       if (fs::is_regular_file(path, ignored)) return path;
   }
   return "";
@@ -160,7 +162,7 @@ void add_behind_each_env(Words& command, LauncherKind kind, const std::string& l
 }  // namespace
 
 Preload choose_preload(const std::vector<std::string>& command, LauncherKind kind) {
-  const std::string library = library_path();
+  const std::string library = library_path(kind);
   if (library.empty()) return {.why_not = "libidlewave-mpi.so does not lie beside idlewave: build or install again"};
   // What separates one library from the next can't be quoted.
   if (library.find_first_of(" :,;") != std::string::npos)

@@ -116,6 +116,18 @@ class Manners(AnyProgram):
                 self.assertIn(b"the tool was told 0.5, 3 and 0.25\n", alone.stdout)
                 self.assertIn(b"the tool was told 2.5, 4 and 1e+300\n", alone.stdout)
 
+    def test_a_program_that_asks_for_a_function_of_large_counts_finds_that_of_its_mpi_or_none(self):
+        """As mpi4py from PyPI asks. Open MPI has none."""
+        for mpi, counts in (("openmpi", b"small"), ("mpich", b"large")):
+            with self.subTest(mpi=mpi):
+                command = [*self.launcher(mpi), self.program(f"large_if_there.{mpi}"), "30"]
+                alone = self.call(command)
+                done, report = self.watch(command)
+                self.assertEqual((alone.returncode, done.returncode), (0, 0), done.stderr)
+                self.assertEqual(sorted(done.stdout.splitlines()), sorted(alone.stdout.splitlines()))
+                self.assertIn(counts + b" counts", done.stdout)
+                self.assertEqual({function["name"]: function["calls"] for function in report["functions"]}, {"MPI_Sendrecv": 30 * RANKS})
+
     def test_calls_that_a_tool_in_the_program_takes_are_said_to_be_not_seen(self):
         command = [*self.launcher("openmpi"), self.program("odd_with_tool.openmpi"), "leap", "20", self.seed]
         alone = self.call(command)
