@@ -20,9 +20,14 @@ class LaneWriter {
   void attach(shm::Stream& stream, wire::Event* ring, std::uint32_t ring_events, const shm::Clock& clock) {
     ring_.attach(stream, ring, ring_events);
     clock_ = clock;
+    quick_clock_ = shm::QuickClock(clock);
+    is_quick_ = shm::QuickClock::can_stand_for(clock);
     last_ = wire::Nanoseconds{};
-    stack_ = 0;
+    current_ = wire::Phase::kNone;
+    outer_ = 0;
     depth_ = 0;
+    is_looked_after_ = false;
+    note_whether_plain();
   }
 
   void start() { put(wire::EventKind::kStart, 0, wire::Phase::kNone); }
@@ -31,36 +36,52 @@ class LaneWriter {
   void begin(wire::Phase phase) {
     if (depth_ >= kMaxDepth) [[unlikely]] {
       ++depth_;
-      return;
+      return note_whether_plain();
     }
     const wire::Phase before = current();
     ++depth_;
-    stack_ = stack_ << 8 | static_cast<std::uint8_t>(phase);
+    outer_ = outer_ << 8 | static_cast<std::uint8_t>(before);
+    current_ = phase;
+    note_whether_plain();
     ring_.push(make_event(stamp(), 0, wire::EventKind::kEnter, phase), before);
   }
 
   void end() {
     if (depth_ == 0 || depth_ > kMaxDepth) [[unlikely]] {
       depth_ -= depth_ > 0;
-      return;
+      return note_whether_plain();
     }
     const wire::Phase before = current();
     --depth_;
-    stack_ >>= 8;
+    current_ = static_cast<wire::Phase>(outer_ & 0xff);
+    outer_ >>= 8;
+    note_whether_plain();
     ring_.push(make_event(stamp(), 0, wire::EventKind::kLeave, current()), before);
   }
 
-  void switch_to(wire::Phase phase) {
-    if (!is_within()) [[unlikely]]
-      return switch_outside(phase);
-    replace(phase, stamp(), 0);
+  /// When that was.
+  wire::Nanoseconds switch_to(wire::Phase phase) {
+    if (!is_plain_) [[unlikely]]
+      return switch_to(phase, wire::CallPartners());
+    return switch_plainly(phase);
   }
-
   /// Behind a call with those.
-  void switch_to(wire::Phase phase, wire::CallPartners with) {
-    if (!is_within()) [[unlikely]]
-      return switch_outside(phase);
-    replace(phase, stamp(), with.value());
+  [[gnu::noinline, gnu::cold]] wire::Nanoseconds switch_to(wire::Phase phase, wire::CallPartners with) {
+    if (is_within())
+      replace(phase, stamp(), with.value());
+    else
+      switch_outside(phase);
+    return last_;
+  }
+  /// While is_plain(). One function for all: what stands in several places is fetched several times, and finds less room.
+  [[gnu::noinline]] wire::Nanoseconds switch_plainly(wire::Phase phase) {
+    wire::Nanoseconds now = quick_clock_.now();
+    if (now < last_) [[unlikely]]
+      now = last_;
+    last_ = now;
+    const wire::Phase before = current_;
+    current_ = phase;
+    return ring_.push_switch(now, phase, before);
   }
 
   /// At the time of the event before it, which begins with this phase.
@@ -103,7 +124,17 @@ class LaneWriter {
   }
 
   /// The phase that goes on; kNone outside of all.
-  wire::Phase current() const { return static_cast<wire::Phase>(stack_ & 0xff); }
+  wire::Phase current() const { return current_; }
+
+  /// A switch is nothing but a stamp by the counter and a store, as nearly always.
+  bool is_plain() const { return is_plain_; }
+  /// Whoever switches has to look at more, and be told so by is_plain().
+  void be_looked_after(bool is_so) {
+    is_looked_after_ = is_so;
+    note_whether_plain();
+  }
+  /// For good.
+  void be_plain_no_more() { is_plain_ = is_quick_ = false; }
 
   /// Of the latest event that has one of its own.
   wire::Nanoseconds last() const { return last_; }
@@ -112,21 +143,22 @@ class LaneWriter {
   const RingWriter& ring() const { return ring_; }
 
   /// The clock of the events; never behind the last of them.
-  wire::Nanoseconds now() const { return std::max(last_, shm::now(clock_)); }
+  wire::Nanoseconds now() const { return std::max(last_, is_quick_ ? quick_clock_.now() : now_by_any_clock()); }
 
  private:
   static std::uint64_t clamp(std::uint64_t value) { return std::min(value, wire::kMaxEventValue); }
 
+  [[gnu::noinline, gnu::cold]] wire::Nanoseconds now_by_any_clock() const { return shm::now(clock_); }
   /// Two cores' counters may differ by a little when a rank is moved.
   wire::Nanoseconds stamp() { return last_ = now(); }
 
   /// A phase goes on that is not deeper than what is told.
   bool is_within() const { return static_cast<unsigned>(depth_ - 1) < static_cast<unsigned>(kMaxDepth); }
+  void note_whether_plain() { is_plain_ = is_quick_ && is_within() && !is_looked_after_; }
 
   void replace(wire::Phase phase, wire::Nanoseconds time, std::uint64_t value) {
-    const wire::Phase before = current();
-    stack_ = (stack_ & ~std::uint64_t{0xff}) | static_cast<std::uint8_t>(phase);
-    ring_.push(make_event(time, value, wire::EventKind::kSwitch, phase), before);
+    ring_.push(make_event(time, value, wire::EventKind::kSwitch, phase), current_);
+    current_ = phase;
   }
   [[gnu::noinline, gnu::cold]] void switch_outside(wire::Phase phase) {
     if (depth_ == 0) begin(phase);
@@ -137,11 +169,16 @@ class LaneWriter {
   }
 
   // In the order of their use: two lines of the cache hold what an event needs.
-  int depth_ = 0;
-  std::uint64_t stack_ = 0;  ///< One byte a level, the innermost lowest; levels beyond kMaxDepth are only counted.
-  shm::Clock clock_;
+  bool is_plain_ = false;
+  wire::Phase current_ = wire::Phase::kNone;
   wire::Nanoseconds last_{};
+  shm::QuickClock quick_clock_;
   RingWriter ring_;
+  bool is_quick_ = false;  ///< There is a quick clock.
+  bool is_looked_after_ = false;
+  int depth_ = 0;
+  std::uint64_t outer_ = 0;  ///< Phases around the current one, a byte each, the innermost lowest.
+  shm::Clock clock_;
 };
 
 }  // namespace idlewave::client

@@ -53,15 +53,13 @@ inline void pass_gates(wire::Phase phase) {
 /// As idlewave_switch_, on the thread that reports, with a phase that is defined; when that was.
 [[gnu::always_inline]] inline wire::Nanoseconds switch_to(wire::Phase phase) {
   pass_gates(phase);
-  probe.lane.switch_to(phase);
-  return probe.lane.last();
+  return probe.lane.switch_to(phase);
 }
 
 /// The same, behind a call with those.
 [[gnu::always_inline]] inline wire::Nanoseconds switch_to(wire::Phase phase, wire::CallPartners with) {
   pass_gates(phase);
-  probe.lane.switch_to(phase, with);
-  return probe.lane.last();
+  return probe.lane.switch_to(phase, with);
 }
 
 /// As idlewave_step_ with switch_to behind it, at one moment: a stamp less to read.

@@ -38,8 +38,10 @@ static_assert(IDLEWAVE_RENDEZVOUS == shm::PartnerBook::kRendezvous &&
               IDLEWAVE_COLLECTIVE == shm::PartnerBook::kCollective &&
               IDLEWAVE_UNCERTAIN == shm::PartnerBook::kUncertain);
 
+/// Whoever is within a call finds the lane not plain, and that nobody reports.
 void switch_off() {
   probe.reporter.store(nullptr);
+  probe.lane.be_plain_no_more();
   __atomic_store_n(&idlewave_is_on_, 0, __ATOMIC_RELAXED);
 }
 

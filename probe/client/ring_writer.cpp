@@ -7,15 +7,15 @@ namespace idlewave::client {
 using wire::Nanoseconds;
 using wire::Phase;
 
-bool RingWriter::push_slowly(wire::Event event, Phase before) {
-  if (is_summing_ && sum_.add_to_many(event)) [[likely]] {
+Nanoseconds RingWriter::push_switch_slowly(Nanoseconds time, Phase phase, Phase before) {
+  if (sum_.add_to_many(time, phase)) [[likely]]
     ++events_since_;
-    return true;
-  }
-  return push_most_slowly(event, before);
+  else
+    push_slowly(make_event(time, 0, wire::EventKind::kSwitch, phase), before);
+  return time;
 }
 
-bool RingWriter::push_most_slowly(wire::Event event, Phase before) {
+bool RingWriter::push_slowly(wire::Event event, Phase before) {
   if (!is_summing_)
     choose(event.time);
   else if (++events_since_; sum_.add(event))

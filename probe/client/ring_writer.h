@@ -53,6 +53,13 @@ class RingWriter {
     return true;
   }
 
+  /// The same of a switch with nothing else to say; its time.
+  wire::Nanoseconds push_switch(wire::Nanoseconds time, wire::Phase phase, wire::Phase before) {
+    if (head_ == room_end_) return push_switch_slowly(time, phase, before);
+    store(make_event(time, 0, wire::EventKind::kSwitch, phase));
+    return time;
+  }
+
   /// Where the next event goes, and one of the latest capacity() ones before it; those of a run stand there as a run's.
   std::uint64_t position() const { return head_; }
   std::uint64_t capacity() const { return mask_ + 1; }
@@ -66,12 +73,15 @@ class RingWriter {
   static constexpr std::int64_t kWindow = 10'000'000;  ///< ns; sums are not left sooner.
 
   void store(wire::Event event) {
-    ring_[head_ & mask_] = event;
-    stream_->head.store(++head_, std::memory_order_release);
+    // Read once: the compiler takes the event for something that might change it.
+    const std::uint64_t head = head_;
+    ring_[head & mask_] = event;
+    head_ = head + 1;
+    stream_->head.store(head + 1, std::memory_order_release);
   }
 
   [[gnu::noinline]] bool push_slowly(wire::Event event, wire::Phase before);
-  [[gnu::noinline]] bool push_most_slowly(wire::Event event, wire::Phase before);
+  [[gnu::noinline]] wire::Nanoseconds push_switch_slowly(wire::Nanoseconds time, wire::Phase phase, wire::Phase before);
   bool tell(wire::Event event, wire::Phase before);
   void tell_run_before(const wire::Event& event);
   void tell_run();

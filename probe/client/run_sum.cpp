@@ -12,6 +12,7 @@ void RunSum::begin(std::uint64_t position, const Event& event) {
   if (event.kind == EventKind::kStep || is_due_before(event)) is_step_untold_ = false;
   run_ = {.position = position, .end_ns = event.time.count()};
   until_ns_ = run_.end_ns + kLongestRun;
+  many_until_ns_ = kNever;
   run_.go_on_with(event.phase);
   // Else one step after another would end a run that has only begun.
   step_is_due_ = event.kind != EventKind::kStep;
@@ -22,7 +23,7 @@ void RunSum::begin(std::uint64_t position, const Event& event) {
 }
 
 void RunSum::stop() {
-  until_ns_ = kNever;
+  until_ns_ = many_until_ns_ = kNever;
   forget_places();
   has_step_ = is_step_untold_ = false;
   run_ = {};
@@ -40,7 +41,8 @@ bool RunSum::add_phase(Event event) {
   if (place == kNoPlace) place = place_of_new(run_.current());
   if (place == kNoPlace) return false;
   if (run_.count < kFew) events_[run_.count] = event;
-  grow(event, place);
+  grow(event.time.count(), event.phase, place);
+  if (run_.count >= kFew) many_until_ns_ = until_ns_;
   return true;
 }
 

@@ -42,13 +42,13 @@ class RunSum {
     return {wire::Nanoseconds{std::max(step_ns_, run_.end_ns)}, step_, wire::EventKind::kStep, run_.current()};
   }
 
-  /// The same where it takes no more than that: of a phase that has come before in a run that has grown long. False: call
-  /// add().
-  bool add_to_many(wire::Event event) {
+  /// The same of a switch to `phase` where it takes no more than that: of a phase that has come before in a run that has grown
+  /// long. False: call add(), if there is a run.
+  bool add_to_many(wire::Nanoseconds time, wire::Phase phase) {
+    const std::int64_t at = time.count();
     const std::uint32_t place = places_[static_cast<std::size_t>(run_.current())];
-    if (event.kind != wire::EventKind::kSwitch || place == kNoPlace || run_.count < kFew || !is_short(event))
-      return false;
-    grow(event, place);
+    if (at >= many_until_ns_ || at - run_.end_ns >= kLongPhase || place == kNoPlace) return false;
+    grow(at, phase, place);
     return true;
   }
 
@@ -64,7 +64,7 @@ class RunSum {
     const std::int64_t at = event.time.count();
     return at - run_.end_ns < kLongPhase && at < until_ns_;
   }
-  void grow(wire::Event event, std::uint32_t place);
+  void grow(std::int64_t at, wire::Phase phase, std::size_t place);
   std::uint8_t place_of_new(wire::Phase phase);
   void forget_places();
 
@@ -73,11 +73,12 @@ class RunSum {
 
   shm::SharedRun* shared_ = nullptr;
   shm::Run run_;
-  std::int64_t until_ns_ = kNever;  ///< The run is told at the first event from here on.
-  std::uint32_t latest_ = 0;        ///< Where time was added last.
-  std::int64_t step_ns_ = 0;        ///< When the latest step began.
-  bool step_is_due_ = true;         ///< The next one is to be told.
-  std::uint64_t step_ = 0;          ///< Its number.
+  std::int64_t until_ns_ = kNever;       ///< The run is told at the first event from here on.
+  std::int64_t many_until_ns_ = kNever;  ///< The same of a run of more than a few phases.
+  std::size_t latest_ = 0;               ///< Where time was added last.
+  std::int64_t step_ns_ = 0;             ///< When the latest step began.
+  bool step_is_due_ = true;              ///< The next one is to be told.
+  std::uint64_t step_ = 0;               ///< Its number.
   bool is_step_untold_ = false;
   bool has_step_ = false;  ///< The run, that is not told.
   wire::Event events_[kFew];
@@ -85,11 +86,11 @@ class RunSum {
 };
 
 /// The phase that goes on has that place, and ends now.
-inline void RunSum::grow(wire::Event event, std::uint32_t place) {
+[[gnu::always_inline]] inline void RunSum::grow(std::int64_t at, wire::Phase phase, std::size_t place) {
   ++run_.count;
-  run_.ns[place] += event.time.count() - run_.end_ns;
-  run_.end_ns = event.time.count();
-  run_.go_on_with(event.phase);
+  run_.ns[place] += at - run_.end_ns;
+  run_.end_ns = at;
+  run_.go_on_with(phase);
   shared_->grow(run_, place, latest_);
   latest_ = place;
 }

@@ -63,7 +63,7 @@ class SharedRun {
 
   /// Rank. Another phase is in it: time was added to `ns[now]`, and in the call before to `ns[before]`. Six stores, no
   /// fence on x86.
-  void grow(const Run& run, std::uint32_t now, std::uint32_t before) {
+  void grow(const Run& run, std::size_t now, std::size_t before) {
     // Read before the first store, behind which the compiler would read them again.
     const auto end = static_cast<std::uint64_t>(run.end_ns), count = run.count, phases = run.phases;
     const auto ns_before = static_cast<std::uint64_t>(run.ns[before]), ns_now = static_cast<std::uint64_t>(run.ns[now]);

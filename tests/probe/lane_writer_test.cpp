@@ -168,6 +168,47 @@ TEST(Clock, TurnsTicksIntoNanosecondsExactlyAlsoAfterYears) {
   EXPECT_EQ(shm::at_counter(clock, 1000 - 400).count(), 400);
 }
 
+TEST(Clock, IsQuickToTheNanosecond) {
+  const std::uint64_t seed = any_seed();
+  SCOPED_TRACE("IDLEWAVE_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t multiplier = random() >> (31 + random() % 8);  // Up to 2 ns a tick.
+    const shm::Clock clock{1, 0, random() >> 1, multiplier, static_cast<std::int64_t>(random() >> 4)};
+    const std::uint64_t ticks = random() >> (3 + random() % 50);
+    ASSERT_TRUE(shm::QuickClock::can_stand_for(clock));
+    const shm::QuickClock quick(clock);
+    EXPECT_EQ(quick.at(clock.counter_base + ticks), shm::at_counter(clock, clock.counter_base + ticks));
+    EXPECT_EQ(quick.at(clock.counter_base - ticks), shm::at_counter(clock, clock.counter_base - ticks));
+  }
+}
+
+TEST(Clock, IsNotQuickWithoutACounterOrWithASlowOne) {
+  EXPECT_FALSE(shm::QuickClock::can_stand_for({0, 0, 0, 1, 0}));
+  EXPECT_FALSE(shm::QuickClock::can_stand_for({1, 0, 0, std::uint64_t{1} << 33, 0}));
+}
+
+TEST(LaneWriter, IsPlainWithinWhatItTellsUnlessItIsLookedAfter) {
+  const Segment segment;
+  LaneWriter lane = writer_of(segment);
+  EXPECT_FALSE(lane.is_plain());
+  for (int depth = 1; depth <= LaneWriter::kMaxDepth; ++depth) {
+    lane.begin(Phase::kCompute);
+    EXPECT_EQ(lane.is_plain(), segment.header().clock.use_tsc != 0) << depth;
+  }
+  lane.begin(Phase::kCompute);
+  EXPECT_FALSE(lane.is_plain());
+  lane.end();
+  EXPECT_EQ(lane.is_plain(), segment.header().clock.use_tsc != 0);
+  lane.be_looked_after(true);
+  EXPECT_FALSE(lane.is_plain());
+  lane.be_looked_after(false);
+  EXPECT_EQ(lane.is_plain(), segment.header().clock.use_tsc != 0);
+  lane.be_plain_no_more();
+  lane.be_looked_after(false);
+  EXPECT_FALSE(lane.is_plain());
+}
+
 TEST(FullRing, OverwritesNothingAndCounts) {
   const Segment segment(1, 8);
   LaneWriter lane = writer_of(segment);

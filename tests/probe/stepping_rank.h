@@ -51,7 +51,10 @@ class SteppingRank {
   }
   void wait() { switch_to(wire::Phase::kWait); }
   void switch_to(wire::Phase phase) {
-    lane_.current() == wire::Phase::kNone ? lane_.begin(phase) : lane_.switch_to(phase);
+    if (lane_.current() == wire::Phase::kNone)
+      lane_.begin(phase);
+    else
+      lane_.switch_to(phase);
   }
   void tell_step(wire::Step step) { lane_.step(step); }
   std::int64_t now() const { return lane_.now().count(); }
