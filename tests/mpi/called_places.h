@@ -53,15 +53,26 @@ inline Called call(Function function, std::uintptr_t place, int iteration = kNoI
 struct Seen {
   Step step;
   std::size_t call;  ///< With whose end it begins; of one that starts a request, before it.
+  friend bool operator==(const Seen&, const Seen&) = default;
 };
 
-inline std::vector<Seen> steps_of(const Calls& calls) {
+/// kShort: where the finder has a short way, by that, as in a rank.
+enum class Way { kShort, kLong };
+
+inline Step step_of(StepFinder& finder, const Called& called, Way way) {
+  const auto& [site, starts, iteration, peers, work] = called;
+  const bool is_short = way == Way::kShort;
+  if (is_short && (starts ? finder.passes_start(peers) : finder.passes(site.place, peers))) return wire::kNoStep;
+  const Step step = starts ? finder.start(site, peers) : finder.leave(site, peers, work);
+  if (starts) finder.worked(work);
+  return step;
+}
+
+inline std::vector<Seen> steps_of(const Calls& calls, Way way = Way::kShort) {
   StepFinder finder;
   std::vector<Seen> seen;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const auto& [site, starts, iteration, peers, work] = calls[i];
-    const Step step = starts ? finder.start(site, peers) : finder.leave(site, peers, work);
-    if (starts) finder.worked(work);
+    const Step step = step_of(finder, calls[i], way);
     if (step != wire::kNoStep) seen.push_back({step, i});
   }
   return seen;

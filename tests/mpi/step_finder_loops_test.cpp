@@ -253,5 +253,40 @@ TEST(StepFinder, PartnersWithoutOrderAreTakenAsTheyCome) {
   for (const auto& [iteration, step] : steps) EXPECT_EQ(step, iteration);
 }
 
+/// Programs of a few loops by chance: rows, calls of everybody, and now and then something else.
+Calls any_program(std::mt19937& dice) {
+  const auto one_of = [&dice](std::uint32_t count) { return static_cast<std::uint32_t>(dice() % count); };
+  constexpr Function kFunctions[] = {kBarrier, kSendrecv, kRecv, kSend,    kAllreduce,
+                                     kIrecv,   kIsend,    kWait, kWaitall, kWaitsome};
+  Calls calls;
+  for (std::uint32_t loop = 0; loop < 4; ++loop) {
+    Calls body;
+    for (std::uint32_t i = 0, places = 1 + one_of(24); i < places; ++i) {
+      const Peers peers =
+          one_of(5) == 0 ? kEverybody : peers_of(static_cast<int>(one_of(4)), static_cast<int>(one_of(4)));
+      const Called made = call(kFunctions[one_of(10)], 0x40 * (1 + one_of(60)), kNoIteration, peers);
+      for (std::uint32_t times = one_of(4) == 0 ? 1 + one_of(6) : 1; times > 0; --times) body.push_back(made);
+    }
+    for (std::uint32_t round = 0, rounds = 10 + one_of(200); round < rounds; ++round) {
+      for (const Called& made : body)
+        if (one_of(500) != 0) calls.push_back(made);
+      if (one_of(40) == 0) calls.push_back(call(kRecv, 0x10000 + 0x40 * one_of(20)));
+    }
+  }
+  return calls;
+}
+
+TEST(StepFinder, FindsTheSameByItsShortWays) {
+  std::mt19937 dice(any_seed());
+  std::size_t found = 0;
+  for (int program = 0; program < 40; ++program) {
+    const Calls calls = any_program(dice);
+    const std::vector<Seen> steps = steps_of(calls, Way::kLong);
+    found += steps.size();
+    ASSERT_EQ(steps_of(calls), steps) << "program " << program;
+  }
+  EXPECT_GT(found, 100u);
+}
+
 }  // namespace
 }  // namespace idlewave::mpi::habits

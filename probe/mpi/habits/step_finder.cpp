@@ -60,17 +60,7 @@ bool StepFinder::stands_for_anchor(const CallSite& site) {
 /// Its slot; kPlaces: there is no room for another place.
 std::uint32_t StepFinder::count(const CallSite& site) {
   const std::uint32_t slot = number_of(site.place);
-  if (slot == kPlaces) return slot;
-  Place& place = places_[slot];
-  if (place.since != next_) {
-    place.since = next_;
-    place.lately = {};
-  }
-  for (Count* const count : {&place.lately, &place.ever}) {
-    ++count->times;
-    count->runs += slot != previous_slot_;
-  }
-  previous_slot_ = slot;
+  if (slot != kPlaces) count_at(slot);
   return slot;
 }
 

@@ -63,9 +63,24 @@ class StepFinder {
   /// kNoStep: none does.
   wire::Step leave(const CallSite& site, Peers peers, wire::Nanoseconds work) {
     meetings_.note(peers);
-    if (anchor_.place == site.place) [[likely]]
-      return leave_anchor();
+    if (anchor_.place == site.place) return leave_anchor();
     return leave_other(site, {.with = hash_of(peers), .work = work});
+  }
+
+  /// The same of a call that comes where it has always come in the sequence that was found, with which no step begins. False: it
+  /// may be another one, and leave() is to be called.
+  bool passes(std::uintptr_t place, Peers peers) {
+    const std::uint32_t slot = home_of(place);
+    const Place& known = places_[slot];
+    if (known.site.place != place || known.in_cycle != cycles_) [[unlikely]]
+      return false;
+    if (place == anchor_.place || peers == kEverybody || is_in_row() || since_anchor_ + 1 >= patience_) [[unlikely]]
+      return false;
+    meetings_.note(peers);
+    run_ = 0;
+    ++since_anchor_;
+    count_at(slot);
+    return true;
   }
 
   /// A call that starts requests begins. The number of the step that began when the latest one that waits was left, as
@@ -76,6 +91,15 @@ class StepFinder {
     if (is_settled()) [[likely]]
       return end_run_before(site.place);
     return remember_start(site, {.with = hash_of(peers), .work = {}});
+  }
+  /// The same while steps are known and with it none begins. False: start() is to be called, and worked().
+  bool passes_start(Peers peers) {
+    if (!is_settled() || is_in_row()) [[unlikely]]
+      return false;
+    meetings_.note(peers);
+    previous_slot_ = kPlaces;
+    run_ = 0;
+    return true;
   }
   /// Before the call that start() was told of.
   void worked(wire::Nanoseconds work) {
@@ -150,6 +174,8 @@ class StepFinder {
 
   bool is_settled() const { return anchor_.place != 0 && since_anchor_ < patience_; }
 
+  /// Another call may end a row of the anchor's with a step, or belong to the row.
+  bool is_in_row() const { return run_ > 0 && (run_ < run_length_ || in_row_count_ > 0); }
   wire::Step leave_anchor() {
     since_anchor_ = 0;
     previous_slot_ = kPlaces;
@@ -188,6 +214,19 @@ class StepFinder {
   wire::Step remember_start(const CallSite& site, const About& about);
   bool stands_for_anchor(const CallSite& site);
   std::uint32_t count(const CallSite& site);
+  void count_at(std::uint32_t slot) {
+    Place& place = places_[slot];
+    const std::uint32_t is_new_run = slot != previous_slot_;
+    if (place.since != next_) {
+      place.since = next_;
+      place.lately = {};
+    }
+    ++place.lately.times;
+    place.lately.runs += is_new_run;
+    ++place.ever.times;
+    place.ever.runs += is_new_run;
+    previous_slot_ = slot;
+  }
   std::uint32_t number_of(std::uintptr_t place);
   bool remember(std::uint32_t slot, const CallSite& site, const About& about, bool waits);
   /// Where no other has been found, or that is long ago.
