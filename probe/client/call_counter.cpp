@@ -9,12 +9,13 @@ void CallCounter::attach(shm::CallBook& book) {
   pairs_ = 0;
 }
 
-std::uint32_t CallCounter::add_function(const char* name) {
+shm::CallBook::Function* CallCounter::add_function(const char* name) {
   const std::uint32_t place = book_->functions.load(kRelaxed);
-  if (place >= shm::kCallFunctions) return kNoPlace;
-  strncpy(book_->function[place].name, name, shm::kCallNameLimit - 1);
+  if (place >= shm::kCallFunctions) return nullptr;
+  shm::CallBook::Function& function = book_->function[place];
+  strncpy(function.name, name, shm::kCallNameLimit - 1);
   book_->functions.store(place + 1, std::memory_order_release);
-  return place;
+  return &function;
 }
 
 void CallCounter::count_first_message(shm::CallBook::Pair& pair, wire::Rank receiver, std::int64_t bytes) {

@@ -14,13 +14,10 @@ class CallCounter {
   /// Goes on in a book that is empty, or was before attach.
   void attach(shm::CallBook& book);
 
-  /// The place of a function that has none yet; kNoPlace if the book is full.
-  static constexpr std::uint32_t kNoPlace = shm::kCallFunctions;
-  std::uint32_t add_function(const char* name);
+  /// The place of a function that has none yet; null if the book is full.
+  shm::CallBook::Function* add_function(const char* name);
 
-  void count_call(std::uint32_t place, std::int64_t time_ns, std::int64_t bytes) {
-    if (place >= shm::kCallFunctions) return;
-    shm::CallBook::Function& function = book_->function[place];
+  static void count_call(shm::CallBook::Function& function, std::int64_t time_ns, std::int64_t bytes) {
     add(function.calls, 1);
     bytes < 0 ? add(function.unsized, 1) : add(function.bytes, static_cast<std::uint64_t>(bytes));
     function.time_ns.store(function.time_ns.load(kRelaxed) + time_ns, kRelaxed);

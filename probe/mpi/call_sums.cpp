@@ -13,13 +13,15 @@ static_assert(std::size(kArguments) <= shm::kCallFunctions);
 void CallSums::begin(shm::Slot& slot) {
   slot_ = &slot;
   counter_.attach(slot.calls);
-  for (std::uint16_t& place : places_) place = kNone;
+  for (shm::CallBook::Function*& function : functions_) function = nullptr;
 }
 
 /// Of the call that is open.
-std::uint32_t CallSums::place_of_new() {
+shm::CallBook::Function& CallSums::place_of_new() {
+  static constinit shm::CallBook::Function nowhere;
   const auto call = static_cast<std::size_t>(call_);
-  return places_[call] = static_cast<std::uint16_t>(counter_.add_function(calls()[call].name));
+  shm::CallBook::Function* const function = counter_.add_function(calls()[call].name);
+  return *(functions_[call] = function != nullptr ? function : &nowhere);
 }
 
 namespace {

@@ -21,17 +21,19 @@ class CallSums {
     is_open_ = true;
     call_ = call;
     began_ = now;
-    held_ns_ = slot_->held_ns.load(std::memory_order_relaxed);
   }
+  /// Of the time of the call that is open.
+  void leave_out(std::int64_t ns) { began_ += wire::Nanoseconds(ns); }
+  /// How long orders have held the rank so far.
+  std::int64_t held_ns() const { return slot_->held_ns.load(std::memory_order_relaxed); }
 
-  /// It is over; its time in ns. Orders that have held the rank meanwhile are none of that.
+  /// It is over; its time in ns.
   [[gnu::always_inline]] std::int64_t close(wire::Nanoseconds now, std::int64_t bytes) {
-    std::uint32_t place = places_[static_cast<std::size_t>(call_)];
-    if (place == kNone) [[unlikely]]
-      place = place_of_new();
-    const std::int64_t held_ns = slot_->held_ns.load(std::memory_order_relaxed) - held_ns_;
-    const std::int64_t time_ns = (now - began_).count() - held_ns;
-    counter_.count_call(place, time_ns, bytes);
+    shm::CallBook::Function* function = functions_[static_cast<std::size_t>(call_)];
+    if (function == nullptr) [[unlikely]]
+      function = &place_of_new();
+    const std::int64_t time_ns = (now - began_).count();
+    client::CallCounter::count_call(*function, time_ns, bytes);
     is_open_ = false;
     ended_ = now;
     return time_ns;
@@ -45,18 +47,15 @@ class CallSums {
   void count_message(wire::Rank receiver, std::int64_t bytes) { counter_.count_message(receiver, bytes); }
 
  private:
-  static constexpr std::uint16_t kNone = 0xffff;
-
-  [[gnu::cold]] std::uint32_t place_of_new();
+  [[gnu::cold]] shm::CallBook::Function& place_of_new();
 
   shm::Slot* slot_ = nullptr;
   client::CallCounter counter_;
   bool is_open_ = false;
   Call call_{};
   wire::Nanoseconds began_{};
-  wire::Nanoseconds ended_{};  ///< The one before.
-  std::int64_t held_ns_ = 0;
-  std::uint16_t places_[shm::kCallFunctions] = {};  ///< By call.
+  wire::Nanoseconds ended_{};                                     ///< The one before.
+  shm::CallBook::Function* functions_[shm::kCallFunctions] = {};  ///< By call; null: not called yet.
 };
 
 /// A call of another thread, on that.

@@ -19,15 +19,15 @@ struct Library {
 };
 constinit Library library;
 
+}  // namespace
+
 /// The last two are of libraries with a descriptor of their own for mpi_f08.
-bool is_read_by_fortran(const void* status) {
+bool Messages::is_read_by_fortran(const void* status) {
   if (library.fortran_ignores[0] == nullptr || library.fortran_ignores[1] == nullptr) return false;
   for (const void* const* const ignored : library.fortran_ignores)
     if (ignored != nullptr && *ignored == status) return false;
   return true;
 }
-
-}  // namespace
 
 /// Of all collectives with which this rank has the same part in the same group.
 std::uint64_t Messages::key_of(Handles::Key comm, Part part) {
@@ -57,11 +57,6 @@ Requests Messages::behind(Requests requests, int i) const {
   const std::size_t size = are_numbers(requests.language) ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
   requests.at = static_cast<const char*>(requests.at) + static_cast<std::size_t>(i) * size;
   return requests;
-}
-
-Partner Messages::sender(const Peer& from) const {
-  if (from.rank < 0) return {0, from.rank == interface_.any_source ? Side::kAnySource : Side::kNobody};
-  return from.world_rank < 0 ? Partner{} : Partner{from.world_rank, Side::kFrom};
 }
 
 /// By what is known now.
@@ -98,14 +93,17 @@ void Messages::note(Partner partner) {
   }
 }
 
-void Messages::say_sent(Partner to) {
-  if (!calls_say_partners_) [[likely]]
-    return;
+void Messages::say_whom_sent(Partner to) {
   const bool is_known = to.side == Side::kTo || to.side == Side::kToWaiting || to.side == Side::kToPerhaps;
   if (is_known)
     partners_of_call_.send_to(to.rank);
   else
     partners_of_call_.wait_for(to);
+}
+
+RequestTable::Request& Messages::lose() {
+  may_be_blind_ = true;
+  return lost_ = {};
 }
 
 void Messages::send(SendMode mode, Partner to, std::int64_t bytes) {
@@ -166,14 +164,6 @@ void Messages::start_unknown(Requests request, bool is_persistent) {
   made.is_persistent = made.is_idle = is_persistent;
 }
 
-RequestTable::Request& Messages::put(std::uint64_t handle) {
-  RequestTable::Request* const place = requests_.put(handle);
-  if (place != nullptr) [[likely]]
-    return *place;
-  may_be_blind_ = true;
-  return lost_ = {};
-}
-
 /// A persistent one.
 RequestTable::Request& Messages::put_send(Partner to, std::int64_t bytes, Requests request) {
   RequestTable::Request& made = put(handle_at(request, 0));
@@ -182,11 +172,6 @@ RequestTable::Request& Messages::put_send(Partner to, std::int64_t bytes, Reques
   made.sends = to.side == Side::kNobody ? Sends::kNothing : Sends::kMessage;
   made.is_persistent = made.is_idle = true;
   return made;
-}
-
-/// One that need not be waited for. Whatever had the handle before is over.
-void Messages::forget(std::uint64_t handle) {
-  if (RequestTable::Request* const before = requests_.find(handle)) requests_.erase(before);
 }
 
 void Messages::receive_into(RequestTable::Request& request, const Peer& from, Partner partner) {
@@ -270,13 +255,6 @@ bool Messages::has_completed_any() {
 /// One that has stayed as it was is none, or one that had not been started.
 void Messages::complete_unknown(int i) {
   if (i >= saved_ || handle_at(saved_of_, i) != handles_[i]) wait_unknown();
-}
-
-const void* Messages::status_at(Word statuses, int i, Language language) const {
-  const auto* const first = reinterpret_cast<const char*>(statuses);
-  const bool is_ignored = language == Language::kC ? statuses == interface_.ignore : !is_read_by_fortran(first);
-  if (is_ignored) return nullptr;
-  return first + static_cast<std::size_t>(i) * interface_.status_bytes;
 }
 
 /// Who has sent what anybody could have sent.

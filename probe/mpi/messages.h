@@ -93,7 +93,7 @@ class Messages {
     learner_.wait_unknown();
   }
   /// Of the call that is over, where calls are to say it; before step().
-  wire::CallPartners take_partners() { return partners_of_call_.take(); }
+  wire::CallPartners take_partners() { return calls_say_partners_ ? partners_of_call_.take() : wire::CallPartners(); }
 
   /// For send() and its kin, which know whether the send waits for it: kTo, unless there is nobody or it is not known who.
   static Partner receiver(const Peer& to) {
@@ -117,7 +117,11 @@ class Messages {
     if (may_be_blind_ || i >= saved_ || others_start_.load(std::memory_order_relaxed)) complete_unknown(i);
   }
   /// In an array of statuses, or of one; null where the program wants none.
-  const void* status_at(Word statuses, int i, Language language) const;
+  const void* status_at(Word statuses, int i, Language language) const {
+    const auto* const first = reinterpret_cast<const char*>(statuses);
+    const bool is_ignored = language == Language::kC ? statuses == interface_.ignore : !is_read_by_fortran(first);
+    return is_ignored ? nullptr : first + static_cast<std::size_t>(i) * interface_.status_bytes;
+  }
 
   /// A step begins. Whether calls are to say with whom they are.
   bool step(wire::Step number);
@@ -134,21 +138,38 @@ class Messages {
     if (are_numbers(requests.language)) return std::uint64_t{static_cast<const std::uint32_t*>(requests.at)[i]} + 1;
     return static_cast<const std::uint64_t*>(requests.at)[i] + 1;
   }
+  static bool is_read_by_fortran(const void* status);
   Requests behind(Requests requests, int i) const;
   Word handle_in_c(Requests request) const;
-  Partner sender(const Peer& from) const;
+  Partner sender(const Peer& from) const {
+    if (from.rank < 0) [[unlikely]]
+      return {0, from.rank == interface_.any_source ? Side::kAnySource : Side::kNobody};
+    return from.world_rank < 0 ? Partner{} : Partner{from.world_rank, Side::kFrom};
+  }
   Partner source_in(const void* status, Peer peer) const;
   Partner source_of(const RequestTable::Request& request, const void* status) const;
   Side side_of_send(SendMode mode, wire::Rank to, std::int64_t bytes, bool is_persistent = false);
   bool is_awaited(Partner from, std::int64_t bytes) const;
   void note(Partner partner);
-  void say_sent(Partner to);
+  void say_sent(Partner to) {
+    if (calls_say_partners_) [[unlikely]]
+      say_whom_sent(to);
+  }
+  [[gnu::cold]] void say_whom_sent(Partner to);
   void say_unknown() {
     if (calls_say_partners_) partners_of_call_.wait_for({});
   }
-  RequestTable::Request& put(std::uint64_t handle);
+  RequestTable::Request& put(std::uint64_t handle) {
+    RequestTable::Request* const place = requests_.put(handle);
+    return place != nullptr ? *place : lose();
+  }
+  [[gnu::noinline, gnu::cold]] RequestTable::Request& lose();
   [[gnu::cold]] RequestTable::Request& put_send(Partner to, std::int64_t bytes, Requests request);
-  void forget(std::uint64_t handle);
+  /// One that need not be waited for. Whatever had the handle before is over.
+  void forget(std::uint64_t handle) {
+    if (RequestTable::Request* const before = requests_.find(handle)) [[unlikely]]
+      requests_.erase(before);
+  }
   static void receive_into(RequestTable::Request& request, const Peer& from, Partner partner);
   void look_at_send(wire::Rank to, std::int64_t bytes, Requests request, bool is_persistent = false);
   void complete(RequestTable::Request& request, const void* status);

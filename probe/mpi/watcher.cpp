@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <array>
 #include <atomic>
+#include <iterator>
 
 #include "probe/client/libc_parts.h"
 #include "probe/client/own_rank.h"
@@ -93,8 +95,11 @@ void choose_step_source() {
   }
 }
 
+/// Calls find out whether they are to say with whom they were where they look anyway.
+void tell_messages(wire::Step step) { client::probe.lane.be_looked_after(messages.step(step)); }
+
 void step(wire::Step number) {
-  watch.calls_say_partners = messages.step(number);
+  tell_messages(number);
   idlewave_step_(number);
 }
 
@@ -185,7 +190,7 @@ void stop() {
   idlewave_stop();
 }
 
-std::uintptr_t function_of(Call call) {
+constexpr std::uintptr_t function_of(Call call) {
   using enum Call;
   auto ends = habits::CallSite::Ends::kNone;
   if (call == kWait || call == kWaitall || call == kWaitany) ends = habits::CallSite::Ends::kRequests;
@@ -193,51 +198,90 @@ std::uintptr_t function_of(Call call) {
   if (call == kWaitsome || call == kTestsome) ends = habits::CallSite::Ends::kSomeRequests;
   return habits::CallSite::call_of(static_cast<std::uintptr_t>(call), ends);
 }
+constexpr auto kFunctions = [] {
+  std::array<std::uintptr_t, std::size(kArguments)> functions{};
+  for (std::size_t i = 0; i < functions.size(); ++i) functions[i] = function_of(static_cast<Call>(i));
+  return functions;
+}();
 
-/// Of the call that goes on.
-habits::CallSite site_of(Call call, const void* place, bool of_all) {
+inline std::uintptr_t place_in_finder(const void* place, bool of_all) {
   constexpr std::uintptr_t kOfSome = std::uintptr_t{1} << 63;  // no address has it
-  return {.place = reinterpret_cast<std::uintptr_t>(place) | (of_all ? 0 : kOfSome),
+  return reinterpret_cast<std::uintptr_t>(place) | (of_all ? 0 : kOfSome);
+}
+/// Of the call that goes on.
+habits::CallSite site_of(Call call, std::uintptr_t place) {
+  return {.place = place,
           .frame = reinterpret_cast<std::uintptr_t>(watch.inside.load(std::memory_order_relaxed)),
-          .call = function_of(call)};
+          .call = kFunctions[static_cast<std::size_t>(call)]};
+}
+
+[[gnu::noinline]] wire::Step find_step(Call call, std::uintptr_t place, Peers peers, wire::Nanoseconds work) {
+  const wire::Step found = steps.finder.leave(site_of(call, place), peers, work);
+  if (found != wire::kNoStep) steps.next = found + 1;
+  return found;
+}
+
+[[gnu::noinline, gnu::cold]] wire::Step step_asked_for(Call call) {
+  const bool is_it = steps.source == StepSource::kCall && static_cast<int>(call) == steps.call;
+  return is_it ? steps.next++ : wire::kNoStep;
 }
 
 /// The number of the step that begins with the end of that call, before which the rank has worked; kNoStep: none does.
-wire::Step step_behind(Call call, const void* place, Concerned concerned, wire::Nanoseconds work) {
-  if (steps.source == StepSource::kFound) [[likely]] {
-    const wire::Step found = steps.finder.leave(site_of(call, place, concerned.all), concerned.peers, work);
-    if (found != wire::kNoStep) steps.next = found + 1;
-    return found;
-  }
-  const bool is_asked_for = steps.source == StepSource::kCall && static_cast<int>(call) == steps.call;
-  return is_asked_for ? steps.next++ : wire::kNoStep;
+inline wire::Step step_behind(Call call, const void* place, Concerned concerned, wire::Nanoseconds work) {
+  if (steps.source != StepSource::kFound) [[unlikely]]
+    return step_asked_for(call);
+  const std::uintptr_t at = place_in_finder(place, concerned.all);
+  if (steps.finder.passes(at, concerned.peers)) [[likely]]
+    return wire::kNoStep;
+  return find_step(call, at, concerned.peers, work);
+}
+
+/// Orders that hold the rank before it works again, or before its step begins.
+template <class Switch>
+wire::Nanoseconds without_orders(Switch switch_to) {
+  const std::int64_t held_before = watch.sums.held_ns();
+  const wire::Nanoseconds now = switch_to();
+  watch.sums.leave_out(watch.sums.held_ns() - held_before);
+  return now;
+}
+
+/// A call is over, with which that step begins: its time in ns.
+[[gnu::noinline]] std::int64_t close_step(wire::Step step, std::int64_t bytes) {
+  tell_messages(step);
+  const auto step_into = [step] { return client::step_into(step, wire::Phase::kCompute); };
+  return watch.sums.close(without_orders(step_into), bytes);
+}
+
+/// A call is over that is to say with whom it was, or is in other ways not like most.
+[[gnu::noinline, gnu::cold]] std::int64_t close_with_care(wire::Step step, std::int64_t bytes) {
+  if (!client::is_reporter()) return 0;
+  const wire::CallPartners with = messages.take_partners();
+  const auto switch_to = [&] {
+    if (step == wire::kNoStep) return client::switch_to(wire::Phase::kCompute, with);
+    return with == wire::CallPartners() ? client::step_into(step, wire::Phase::kCompute)
+                                        : client::step_into(step, wire::Phase::kCompute, with);
+  };
+  if (step != wire::kNoStep) tell_messages(step);
+  return watch.sums.close(without_orders(switch_to), bytes);
+}
+
+[[gnu::noinline, gnu::cold]] void obey_within_call() {
+  without_orders([] { return client::obey_at_work(), wire::Nanoseconds(); });
 }
 
 /// A call is over, with which a step may begin: its time in ns.
-[[gnu::noinline, gnu::cold]] std::int64_t close_said_call(wire::Step step, std::int64_t bytes) {
-  const wire::CallPartners with = messages.take_partners();
-  if (step != wire::kNoStep) watch.calls_say_partners = messages.step(step);
-  if (!client::is_reporter()) return 0;
-  return watch.sums.close(step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute, with)
-                                                : client::step_into(step, wire::Phase::kCompute, with),
-                          bytes);
+[[gnu::always_inline]] inline std::int64_t close(wire::Step step, std::int64_t bytes) {
+  if (!client::probe.lane.is_plain()) [[unlikely]]
+    return close_with_care(step, bytes);
+  if (step != wire::kNoStep) [[unlikely]]
+    return close_step(step, bytes);
+  if (client::probe.gates.is_called()) [[unlikely]]
+    obey_within_call();
+  return watch.sums.close(client::probe.lane.switch_plainly(wire::Phase::kCompute), bytes);
 }
-
-/// A call that waits is over, with which a step may begin: its time in ns.
-inline std::int64_t close_wait(wire::Step step, std::int64_t bytes) {
-  if (step != wire::kNoStep) watch.calls_say_partners = messages.step(step);
-  if (!client::is_reporter()) [[unlikely]]
-    return 0;
-  return watch.sums.close(
-      step == wire::kNoStep ? client::switch_to(wire::Phase::kCompute) : client::step_into(step, wire::Phase::kCompute),
-      bytes);
-}
-inline std::int64_t close_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
-  return close_wait(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
-}
-[[gnu::noinline, gnu::cold]] std::int64_t close_said_wait(Call call, const void* place, Concerned concerned,
-                                                          std::int64_t bytes) {
-  return close_said_call(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
+[[gnu::always_inline]] inline std::int64_t close(Call call, const void* place, Concerned concerned,
+                                                 std::int64_t bytes) {
+  return close(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
 }
 
 /// The rank has worked since the latest question was answered in vain, which was not expected.
@@ -256,14 +300,19 @@ void take_wait_back() {
   if (counted_as != 0) steps.finder.take_for(counted_as, place);
 }
 
-/// What a rank did before has ended the step before, as is known only now.
-void begin_step_behind_last(wire::Step step) {
+/// Before a call that starts requests: what a rank did before may have ended the step before, as is known only now.
+[[gnu::noinline]] void find_step_behind_last(Call call, const void* place, Concerned concerned) {
+  if (steps.source != StepSource::kFound) return;
+  const wire::Step step = steps.finder.start(site_of(call, place_in_finder(place, concerned.all)), concerned.peers);
   if (step == wire::kNoStep) [[likely]]
     return;
   steps.next = step + 1;
-  watch.calls_say_partners = messages.step(step);
+  tell_messages(step);
   client::step_behind_last(step);
 }
+
+/// While the lane is plain somebody reports.
+inline bool may_enter() { return is_reporting() && (client::probe.lane.is_plain() || client::is_reporter()); }
 
 /// Frame of the outermost call of this thread that goes on, if it is not the one that reports; null: none. What it left by
 /// longjmp was left for a frame that is less deep.
@@ -292,30 +341,32 @@ bool goes_on_inside(const void* frame) {
 }
 
 bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) {
-  if (!is_reporting() || !client::is_reporter()) [[unlikely]]
+  if (!may_enter()) [[unlikely]]
     return false;
   if (!take_turn(frame, caller)) return false;
   if (asking.polling.is_open()) [[unlikely]]
     stop_asking(call, caller);
-  watch.sums.open(call, client::switch_to(phase));
+  watch.sums.open(call, client::probe.lane.switch_to(phase));
   return true;
 }
 
 bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, Concerned concerned) {
-  if (!is_reporting() || !client::is_reporter()) [[unlikely]]
+  if (!may_enter()) [[unlikely]]
     return false;
   if (!take_turn(frame, caller)) return false;
   if (asking.polling.is_open()) [[unlikely]]
     stop_asking(call, caller);
-  if (steps.source == StepSource::kFound)
-    begin_step_behind_last(steps.finder.start(site_of(call, caller, concerned.all), concerned.peers));
-  watch.sums.open(call, client::switch_to(phase));
-  steps.finder.worked(watch.sums.work_before());
+  const bool is_new_to_finder = !steps.finder.passes_start(concerned.peers);
+  if (is_new_to_finder) [[unlikely]]
+    find_step_behind_last(call, caller, concerned);
+  watch.sums.open(call, client::probe.lane.switch_to(phase));
+  if (is_new_to_finder) [[unlikely]]
+    steps.finder.worked(watch.sums.work_before());
   return true;
 }
 
 bool enter_ask(Call call, const void* frame, const void* caller) {
-  if (!is_reporting() || !client::is_reporter()) [[unlikely]]
+  if (!may_enter()) [[unlikely]]
     return false;
   if (!take_turn(frame, caller)) return false;
   const bool goes_on = asking.polling.goes_on();
@@ -329,7 +380,7 @@ bool enter_ask(Call call, const void* frame, const void* caller) {
     }
     if (asking.is_shown_as_wait) take_wait_back();
   }
-  watch.sums.open(call, client::switch_to(wire::Phase::kCommunicate));
+  watch.sums.open(call, client::probe.lane.switch_to(wire::Phase::kCommunicate));
   if (!goes_on) asking.work = wire::Nanoseconds{0};
   if (!is_idle) asking.work += watch.sums.work_before();
   return true;
@@ -343,7 +394,7 @@ wire::Nanoseconds ask_in_vain(const void* place) {
   wire::Nanoseconds now = std::max(began, client::probe.lane.now());
   const bool is_idle = asking.polling.ask_in_vain(reinterpret_cast<std::uintptr_t>(place), now);
   if (!is_idle || !asking.is_shown_as_wait)
-    now = client::switch_to(is_idle ? wire::Phase::kWait : wire::Phase::kCompute);
+    now = without_orders([is_idle] { return client::switch_to(is_idle ? wire::Phase::kWait : wire::Phase::kCompute); });
   asking.is_shown_as_wait = is_idle;
   return now;
 }
@@ -369,36 +420,22 @@ void leave_ask(Call call, const void* place, habits::Answer answer) {
   if (answer == habits::Answer::kDone) step = finish_asking(call, place);
   if (answer == habits::Answer::kSeen) asking.polling.see(reinterpret_cast<std::uintptr_t>(place));
   if (answer == habits::Answer::kNothing) asking.polling.ask_for_nothing(reinterpret_cast<std::uintptr_t>(place));
-  watch.calls_say_partners ? close_said_call(step, client::CallCounter::kUnknownBytes)
-                           : close_wait(step, client::CallCounter::kUnknownBytes);
+  close(step, client::CallCounter::kUnknownBytes);
   end_turn();
 }
 
 void leave(std::int64_t bytes) {
-  if (watch.calls_say_partners) [[unlikely]] {
-    close_said_call(wire::kNoStep, bytes);
-    return end_turn();
-  }
-  if (client::is_reporter()) [[likely]]
-    watch.sums.close(client::switch_to(wire::Phase::kCompute), bytes);
+  close(wire::kNoStep, bytes);
   end_turn();
 }
 
 void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
-  if (watch.calls_say_partners) [[unlikely]] {
-    close_said_wait(call, place, concerned, bytes);
-    return end_turn();
-  }
-  close_wait(call, place, concerned, bytes);
+  close(call, place, concerned, bytes);
   end_turn();
 }
 
 void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Partner to) {
-  if (watch.calls_say_partners) [[unlikely]] {
-    messages.sent(to, bytes, close_said_wait(Call::kSend, place, concerned, bytes));
-    return end_turn();
-  }
-  messages.sent(to, bytes, close_wait(Call::kSend, place, concerned, bytes));
+  messages.sent(to, bytes, close(Call::kSend, place, concerned, bytes));
   end_turn();
 }
 

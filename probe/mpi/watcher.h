@@ -33,7 +33,6 @@ struct Watch {
   std::atomic<const void*> inside_caller{nullptr};  ///< Where in the program that call goes back to.
   /// An error handler of the program has run within that call, or nobody knows (error_handlers.h).
   std::atomic<bool> handler_may_have_run{false};
-  bool calls_say_partners = false;    ///< As Messages has it, where every call looks.
   const void* stack_begin = nullptr;  ///< Of the thread; null: not known.
   const void* stack_end = nullptr;
   CallSums sums;
