@@ -61,19 +61,19 @@ class LaneWriter {
 
   /// When that was.
   wire::Nanoseconds switch_to(wire::Phase phase) {
-    if (!is_plain_) [[unlikely]]
+    if (!is_short_) [[unlikely]]
       return switch_to(phase, wire::CallPartners());
     return switch_plainly(phase);
   }
   /// Behind a call with those.
-  [[gnu::noinline, gnu::cold]] wire::Nanoseconds switch_to(wire::Phase phase, wire::CallPartners with) {
+  [[gnu::noinline]] wire::Nanoseconds switch_to(wire::Phase phase, wire::CallPartners with) {
     if (is_within())
       replace(phase, stamp(), with.value());
     else
       switch_outside(phase);
     return last_;
   }
-  /// While is_plain(). One function for all: what stands in several places is fetched several times, and finds less room.
+  /// While is_short(). One function for all: what stands in several places is fetched several times, and finds less room.
   [[gnu::noinline]] wire::Nanoseconds switch_plainly(wire::Phase phase) {
     wire::Nanoseconds now = quick_clock_.now();
     if (now < last_) [[unlikely]]
@@ -126,7 +126,9 @@ class LaneWriter {
   /// The phase that goes on; kNone outside of all.
   wire::Phase current() const { return current_; }
 
-  /// A switch is nothing but a stamp by the counter and a store, as nearly always.
+  /// A switch is a stamp by the counter and a store, as nearly always.
+  bool is_short() const { return is_short_; }
+  /// The same, and there is nothing else to look at.
   bool is_plain() const { return is_plain_; }
   /// Whoever switches has to look at more, and be told so by is_plain().
   void be_looked_after(bool is_so) {
@@ -134,7 +136,7 @@ class LaneWriter {
     note_whether_plain();
   }
   /// For good.
-  void be_plain_no_more() { is_plain_ = is_quick_ = false; }
+  void be_plain_no_more() { is_plain_ = is_short_ = is_quick_ = false; }
 
   /// Of the latest event that has one of its own.
   wire::Nanoseconds last() const { return last_; }
@@ -154,7 +156,10 @@ class LaneWriter {
 
   /// A phase goes on that is not deeper than what is told.
   bool is_within() const { return static_cast<unsigned>(depth_ - 1) < static_cast<unsigned>(kMaxDepth); }
-  void note_whether_plain() { is_plain_ = is_quick_ && is_within() && !is_looked_after_; }
+  void note_whether_plain() {
+    is_short_ = is_quick_ && is_within();
+    is_plain_ = is_short_ && !is_looked_after_;
+  }
 
   void replace(wire::Phase phase, wire::Nanoseconds time, std::uint64_t value) {
     ring_.push(make_event(time, value, wire::EventKind::kSwitch, phase), current_);
@@ -169,7 +174,7 @@ class LaneWriter {
   }
 
   // In the order of their use: two lines of the cache hold what an event needs.
-  bool is_plain_ = false;
+  bool is_plain_ = false, is_short_ = false;
   wire::Phase current_ = wire::Phase::kNone;
   wire::Nanoseconds last_{};
   shm::QuickClock quick_clock_;

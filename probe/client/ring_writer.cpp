@@ -11,11 +11,19 @@ Nanoseconds RingWriter::push_switch_slowly(Nanoseconds time, Phase phase, Phase 
   if (sum_.add_to_many(time, phase)) [[likely]]
     ++events_since_;
   else
-    push_slowly(make_event(time, 0, wire::EventKind::kSwitch, phase), before);
+    push_most_slowly(make_event(time, 0, wire::EventKind::kSwitch, phase), before);
   return time;
 }
 
 bool RingWriter::push_slowly(wire::Event event, Phase before) {
+  if (event.kind == wire::EventKind::kSwitch && sum_.add_to_many(event.time, event.phase)) {
+    ++events_since_;
+    return true;
+  }
+  return push_most_slowly(event, before);
+}
+
+bool RingWriter::push_most_slowly(wire::Event event, Phase before) {
   if (!is_summing_)
     choose(event.time);
   else if (++events_since_; sum_.add(event))

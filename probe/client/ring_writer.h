@@ -81,6 +81,7 @@ class RingWriter {
   }
 
   [[gnu::noinline]] bool push_slowly(wire::Event event, wire::Phase before);
+  [[gnu::noinline]] bool push_most_slowly(wire::Event event, wire::Phase before);
   [[gnu::noinline]] wire::Nanoseconds push_switch_slowly(wire::Nanoseconds time, wire::Phase phase, wire::Phase before);
   bool tell(wire::Event event, wire::Phase before);
   void tell_run_before(const wire::Event& event);

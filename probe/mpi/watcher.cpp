@@ -253,9 +253,11 @@ wire::Nanoseconds without_orders(Switch switch_to) {
 }
 
 /// A call is over that is to say with whom it was, or is in other ways not like most.
-[[gnu::noinline, gnu::cold]] std::int64_t close_with_care(wire::Step step, std::int64_t bytes) {
+[[gnu::noinline]] std::int64_t close_with_care(wire::Step step, std::int64_t bytes) {
   if (!client::is_reporter()) return 0;
   const wire::CallPartners with = messages.take_partners();
+  if (step == wire::kNoStep && !client::probe.gates.is_called()) [[likely]]
+    return watch.sums.close(client::probe.lane.switch_to(wire::Phase::kCompute, with), bytes);
   const auto switch_to = [&] {
     if (step == wire::kNoStep) return client::switch_to(wire::Phase::kCompute, with);
     return with == wire::CallPartners() ? client::step_into(step, wire::Phase::kCompute)
@@ -311,8 +313,8 @@ void take_wait_back() {
   client::step_behind_last(step);
 }
 
-/// While the lane is plain somebody reports.
-inline bool may_enter() { return is_reporting() && (client::probe.lane.is_plain() || client::is_reporter()); }
+/// While switches are short somebody reports.
+inline bool may_enter() { return is_reporting() && (client::probe.lane.is_short() || client::is_reporter()); }
 
 /// Frame of the outermost call of this thread that goes on, if it is not the one that reports; null: none. What it left by
 /// longjmp was left for a frame that is less deep.
