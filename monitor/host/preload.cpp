@@ -24,9 +24,16 @@ constexpr const char* kAssigned = "LD_PRELOAD=";
 /// unless that lies, by its name, in a path of such libraries.
 constexpr const char* kFolder = "beside-libasan.so";
 
-/// Open MPI has no functions of large counts (before its version 6), and no program of its may find any.
+/// Of the ranks that this starts. Of a script, srun or a rank alone it is not known: the one whose launcher is found first.
+bool has_large_counts(LauncherKind kind) {
+  const bool tells = kind == LauncherKind::kOpenMpi || kind == LauncherKind::kMpich;
+  return (tells ? kind : launcher_kind("mpirun", MpiChoice::kAuto)) == LauncherKind::kMpich;
+}
+
+/// Open MPI has no functions of large counts (before its version 6), and no program of its may find any: there it would end with
+/// the first call. Where they are there and not found, such calls go unseen and nothing else.
 std::string library_path(LauncherKind kind) {
-  const char* const name = kind == LauncherKind::kOpenMpi ? "libidlewave-mpi-small-counts.so" : "libidlewave-mpi.so";
+  const char* const name = has_large_counts(kind) ? "libidlewave-mpi.so" : "libidlewave-mpi-small-counts.so";
   for (const char* folder : {"../lib", "../" IDLEWAVE_LIBRARY_FOLDER}) {
     std::error_code ignored;
     const fs::path place = fs::weakly_canonical(program_folder() / folder, ignored);

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -127,6 +128,16 @@ class Manners(AnyProgram):
                 self.assertEqual(sorted(done.stdout.splitlines()), sorted(alone.stdout.splitlines()))
                 self.assertIn(counts + b" counts", done.stdout)
                 self.assertEqual({function["name"]: function["calls"] for function in report["functions"]}, {"MPI_Sendrecv": 30 * RANKS})
+
+    def test_alone_or_in_a_script_it_finds_some_only_where_the_mpirun_at_hand_has_them(self):
+        for mpi, at_hand, counts in (("openmpi", "openmpi", b"small"), ("mpich", "mpich", b"large"), ("openmpi", None, b"small")):
+            for script in ([], ["sh", "-c", 'exec "$@"', "sh"]):
+                with self.subTest(at_hand=at_hand, script=script), tempfile.TemporaryDirectory() as first:
+                    os.symlink(self.launcher(at_hand)[0] if at_hand else shutil.which("true"), f"{first}/mpirun")
+                    done = self.call([BIN / "idlewave", "run", "--headless", "--", *script, self.program(f"large_if_there.{mpi}"), "30"],
+                                     PATH=f"{first}:{os.environ['PATH']}")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(counts + b" counts", done.stdout)
 
     def test_calls_that_a_tool_in_the_program_takes_are_said_to_be_not_seen(self):
         command = [*self.launcher("openmpi"), self.program("odd_with_tool.openmpi"), "leap", "20", self.seed]
