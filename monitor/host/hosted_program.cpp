@@ -37,10 +37,8 @@ constexpr int kPatienceForEnd = 2000;  ///< The same, for one that has nothing m
 /// With what helps where somebody between us and the ranks keeps the library from them, whom we can't see.
 constexpr const char* kNobodyHasSeenIt =
     "nobody has seen it call MPI_Init or idlewave_start; ranks that a script starts with an LD_PRELOAD of its own are "
-    "seen if it "
-    "says LD_PRELOAD=its.so:$LD_PRELOAD, those of another user or of a cleared environment (runuser, sudo, env -i) if "
-    "'idlewave "
-    "run' stands behind that";
+    "seen if it says LD_PRELOAD=its.so:$LD_PRELOAD, those of another user or of a cleared environment (runuser, sudo, "
+    "env -i) if 'idlewave run' stands behind that";
 
 /// What follows `word`, if the message begins with it.
 std::optional<std::string> after(const std::string& message, std::string_view word) {
