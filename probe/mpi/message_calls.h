@@ -2,6 +2,7 @@
 // From the arguments of a call to what it says about messages (messages.h). Which arguments those are is known when the
 // wrappers are compiled; a call that has nothing to say costs nothing.
 
+#include "probe/mpi/call_of_thread.h"
 #include "probe/mpi/carried.h"
 #include "probe/mpi/messages.h"
 #include "probe/mpi/roles.h"

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,8 +19,8 @@
 #include "probe/mpi/messages.h"
 #include "probe/mpi/open_sessions.h"
 #include "probe/mpi/symbols.h"
+#include "probe/mpi/trouble.h"
 #include "probe/mpi/world.h"
-#include "probe/session/trouble_log.h"
 
 namespace idlewave::mpi {
 
@@ -68,17 +67,6 @@ constinit std::atomic<bool> was_ended{false};
 constinit std::atomic<bool> has_world{false};  ///< Between MPI_Init and MPI_Finalize.
 constinit std::atomic<bool> again_is_noted{false};
 constinit std::atomic<bool> stands_back{false};
-constinit std::atomic<bool> thread_is_noted{false};
-
-const char* text_of(const char* variable) {
-  const char* text = getenv(variable);
-  return text != nullptr && text[0] != '\0' ? text : nullptr;
-}
-
-void note(const char* line) {
-  const char* session = text_of("IDLEWAVE_SESSION");
-  if (session != nullptr) session::note_trouble(session, line);
-}
 
 void be_silent() { watch.reporter.store(nullptr, std::memory_order_relaxed); }
 
@@ -316,18 +304,6 @@ void take_wait_back() {
 /// While switches are short somebody reports.
 inline bool may_enter() { return is_reporting() && (client::probe.lane.is_short() || client::is_reporter()); }
 
-/// Frame of the outermost call of this thread that goes on, if it is not the one that reports; null: none. What it left by
-/// longjmp was left for a frame that is less deep.
-[[gnu::tls_model("initial-exec")]] thread_local constinit const void* inside_of_thread = nullptr;
-
-void note_thread_without_lane() {
-  client::probe.threads.count_unseen_call();
-  if (!thread_is_noted.exchange(true))
-    note(
-        "more threads call MPI at a time than are watched: calls of the others are not seen, and a rank that waits in "
-        "one is shown as it was before");
-}
-
 }  // namespace
 
 /// On x86-64 it stands below a frame where that goes back to. A stack of its own, as of a signal handler or a coroutine,
@@ -481,34 +457,6 @@ EndOfMpiSession::~EndOfMpiSession() {
     open_sessions.add(session_);
   else if (open_sessions.is_empty() && !has_world.load())
     pause();
-}
-
-CallOfThread::CallOfThread(Call call, wire::Phase phase, const void* frame) : call_(call) {
-  if (watch.reporter.load(std::memory_order_relaxed) == nullptr || is_reporting() || frame < inside_of_thread) return;
-  is_outermost_ = true;
-  inside_of_thread = frame;
-  messages.note_unseen_start();
-  client::LaneWriter* const lane = client::probe.threads.acquire();
-  if (lane == nullptr) {
-    note_thread_without_lane();
-    return;
-  }
-  handles_ = &handles_of_thread(client::probe.threads.own_place());
-  handles_->thread_calls();
-  lane->switch_to(phase);
-  began_ = lane->last();
-  client::probe.threads.release();
-}
-
-CallOfThread::~CallOfThread() {
-  if (is_outermost_) inside_of_thread = nullptr;
-  client::LaneWriter* const lane = handles_ != nullptr ? client::probe.threads.acquire() : nullptr;
-  if (lane == nullptr) return;
-  lane->switch_to(wire::Phase::kCompute);
-  shm::CallBook& book = client::probe.membership.slot().calls;
-  count_call_of_thread(book, call_, lane->last() - began_, bytes_);
-  if (is_message_) client::count_message_of_thread(book, receiver_, bytes_);
-  client::probe.threads.release();
 }
 
 void control(int level, const void* frame, const void* caller) {

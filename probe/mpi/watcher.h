@@ -87,33 +87,6 @@ bool enter_ask(Call call, const void* frame, const void* caller);
 /// What it was told. With kDone it counts as a call that waits.
 void leave_ask(Call call, const void* place, habits::Answer answer);
 
-/// A call of another thread than that which reports, for as long as it goes on in the wrapper with that frame: it is shown on
-/// the thread's own lane and summed, or, where that has none, counted as not seen. What the library calls within it counts
-/// with it. Of the thread that reports, and while nothing is reported: nothing.
-class CallOfThread {
- public:
-  CallOfThread(Call call, wire::Phase phase, const void* frame);
-  ~CallOfThread();
-  CallOfThread(const CallOfThread&) = delete;
-  CallOfThread& operator=(const CallOfThread&) = delete;
-
-  /// What the thread may ask once the call has returned; null where it is not shown.
-  Handles* handles() const { return handles_; }
-  /// It has had MPI carry so much; unknown where nobody says it.
-  void carried(std::int64_t bytes) { bytes_ = bytes; }
-  /// It was a message to that rank of MPI_COMM_WORLD; kUnknownRank: to somebody else.
-  void sent_to(int receiver) { is_message_ = true, receiver_ = receiver; }
-
- private:
-  Call call_;
-  bool is_outermost_ = false;
-  bool is_message_ = false;
-  int receiver_ = kUnknownRank;
-  std::int64_t bytes_ = client::CallCounter::kUnknownBytes;
-  Handles* handles_ = nullptr;
-  wire::Nanoseconds began_{};
-};
-
 /// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
 [[gnu::cold]] void begin(const void* caller);
 /// Before MPI_Finalize. Goes on while the program has MPI sessions.

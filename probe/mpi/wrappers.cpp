@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "probe/mpi/call_of_thread.h"
 #include "probe/mpi/carried.h"
 #include "probe/mpi/error_handlers.h"
 #include "probe/mpi/handles.h"
