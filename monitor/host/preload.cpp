@@ -170,7 +170,10 @@ void add_behind_each_env(Words& command, LauncherKind kind, const std::string& l
 
 Preload choose_preload(const std::vector<std::string>& command, LauncherKind kind) {
   const std::string library = library_path(kind);
-  if (library.empty()) return {.why_not = "libidlewave-mpi.so does not lie beside idlewave: build or install again"};
+  if (library.empty())
+    return {.why_not =
+                "libidlewave-mpi.so does not lie beside idlewave: './scripts/build release programs' builds it, or "
+                "install again"};
   // What separates one library from the next can't be quoted.
   if (library.find_first_of(" :,;") != std::string::npos)
     return {.why_not = fmt::format("{} can't be preloaded from a folder of that name", library)};
