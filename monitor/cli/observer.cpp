@@ -23,10 +23,11 @@ void Observer::accept(const link::Delivery& delivery) {
   if (!timeline_.empty()) least_transit_ = std::min(least_transit_, delivery.received_at - timeline_.now());
 }
 
-/// Whoever still learns when the session is over does so at each call, since no moment of it comes any more.
+/// Whoever is not done when the session is over goes on at each call, since no moment of it comes any more.
 void Observer::follow() {
   states_.follow(timeline_);
-  const bool ends = timeline_.ended() && (!saw_end_ || wave_watch_.is_learning() || causes_.is_learning());
+  const bool is_busy = wave_watch_.is_learning() || wave_watch_.is_behind() || causes_.is_learning();
+  const bool ends = timeline_.ended() && (!saw_end_ || is_busy);
   if (timeline_.empty()) return;
   if (timeline_.now() < next_look_ && !ends) return learn();
   saw_end_ = timeline_.ended();

@@ -335,5 +335,42 @@ TEST(WaveWatch, TracesALongWaveAFewTimesAndTellsTheSameInTheEnd) {
   trace_a_long_wave(52);
 }
 
+/// Twelve at once, of which a look has time for some.
+TEST(WaveWatch, TracesManyWavesInTurnAndTellsTheSameInTheEnd) {
+  constexpr std::uint64_t kLooks = 200'000;
+  RingModel model;
+  model.noise_mean_ms = 0.3;
+  for (int wave = 0; wave < 12; ++wave) model.delays.push_back({3 * wave, 20 + wave % 3, ms(60 + 10 * wave)});
+  model.run();
+  timeline::Timeline timeline;
+  waves::WaveWatch watch(kLooks);
+  std::vector<waves::Wave> waves;
+  int behind = 0;
+  std::uint64_t most = 0;
+  const auto look = [&] {
+    const std::uint64_t before = watch.work();
+    waves = watch.look(timeline);
+    most = std::max(most, watch.work() - before);
+    behind += watch.is_behind();
+  };
+  model.tell_in_slices(timeline, ms(7), look);
+  EXPECT_GT(behind, 10);
+  for (int looks = 0; watch.is_learning() || watch.is_behind(); ++looks) {
+    ASSERT_LT(looks, 1000);
+    look();
+  }
+  waves::WaveWatch once(LookBudget::kUnlimited);
+  const auto at_once = once.look(timeline);
+  EXPECT_LT(most, kLooks / 25 + once.work() / 4);  // One that has been begun is ended.
+  ASSERT_EQ(waves.size(), at_once.size());
+  for (std::size_t i = 0; i < waves.size(); ++i) {
+    EXPECT_EQ(waves[i].origin_rank, at_once[i].origin_rank);
+    EXPECT_EQ(waves[i].up.reach_ranks, at_once[i].up.reach_ranks);
+    EXPECT_EQ(waves[i].down.reach_ranks, at_once[i].down.reach_ranks);
+    EXPECT_EQ(waves[i].up.end, at_once[i].up.end);
+    EXPECT_EQ(waves[i].down.end, at_once[i].down.end);
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::analysis

@@ -38,6 +38,8 @@ constexpr std::uint64_t kMostWork = 400'000'000;
 /// looks would grow with the square of its steps.
 constexpr std::uint64_t kLittleWork = 100'000;
 constexpr double kMuchLonger = 1.125;
+/// A unit of work (rerun.h) takes about as long as so many looks at posts.
+constexpr std::uint64_t kLooksOfWork = 25;
 
 /// Who went on late is late from the next step on.
 void begin_with_next_step(const timeline::Lane& lane, Origin& origin, Nanoseconds after) {
@@ -99,6 +101,8 @@ Wave wave_of(const Late& late, WaveDirection up, WaveDirection down) {
           .down = std::move(down)};
 }
 
+Wave not_reached(const Late& late) { return wave_of(late, {.sign = 1}, {.sign = -1}); }
+
 /// What more is learnt of the program may yet show that the front goes on.
 WaveDirection not_ended(WaveDirection direction) {
   direction.end = WaveEnd::kRunning;
@@ -140,14 +144,6 @@ std::vector<Late> all_late(const Timeline& timeline, const LateSteps& steps, Nan
   std::ranges::stable_sort(found, {}, &Late::start);
   if (found.size() > kMostWaves) found.erase(found.begin(), found.end() - std::ptrdiff_t(kMostWaves));
   return found;
-}
-
-/// Places in `all`.
-std::vector<std::size_t> longest_first(const std::vector<Late>& all) {
-  std::vector<std::size_t> places(all.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  std::ranges::stable_sort(places, std::greater(), [&](std::size_t place) { return all[place].origin.excess; });
-  return places;
 }
 
 bool is_over(const Wave& wave) { return wave.up.end != WaveEnd::kRunning && wave.down.end != WaveEnd::kRunning; }
@@ -230,7 +226,7 @@ void WaveWatch::learn_partners(const Timeline& timeline, const std::vector<steps
     learnt_at_ = timeline.latest_step();
   }
   if (!search_ || learn()) return;
-  traces_.clear();
+  for (auto& [origin, trace] : traces_) trace.is_outdated = true;
   partners_ = search_->found();
   search_.reset();
 }
@@ -238,7 +234,9 @@ void WaveWatch::learn_partners(const Timeline& timeline, const std::vector<steps
 /// As it was traced last, if the program has not gone on by much since then; else null.
 const Wave* WaveWatch::hardly_older(const Timeline& timeline, const Late& late) const {
   const auto trace = traces_.find({late.origin.rank, late.origin.step});
-  if (trace == traces_.end() || trace->second.work < kLittleWork || timeline.ended() || is_learning()) return nullptr;
+  if (trace == traces_.end() || trace->second.is_outdated || is_learning()) return nullptr;
+  if (timeline.ended()) return trace->second.had_ended ? same_wave(known_, late) : nullptr;
+  if (trace->second.work < kLittleWork) return nullptr;
   const wire::Step latest = timeline.latest_step(), then = trace->second.latest;
   const bool is_longer = double(latest - late.origin.step) >= kMuchLonger * double(then - late.origin.step);
   return latest > then && !is_longer ? same_wave(known_, late) : nullptr;
@@ -246,31 +244,54 @@ const Wave* WaveWatch::hardly_older(const Timeline& timeline, const Late& late) 
 
 /// By the steps before it, so that nothing that comes when it is over makes another wave of it.
 Wave WaveWatch::trace(const Timeline& timeline, const domains::Contention& contention, const Late& late) {
-  if (is_learning() && !partners_.are_known()) return wave_of(late, {.sign = 1}, {.sign = -1});
+  if (is_learning() && !partners_.are_known()) return not_reached(late);
   const Nanoseconds step = steps::step_length_about(timeline, late.origin.begin);
   const WaveTrace traced(timeline, partners_, contention, late.origin, step);
   work_ += traced.work();
   if (is_learning()) return wave_of(late, not_ended(traced.up()), not_ended(traced.down()));
   Wave wave = wave_of(late, traced.up(), traced.down());
   if (traces_.size() > kMostWaves) traces_.clear();
-  if (!is_over(wave)) traces_[{late.origin.rank, late.origin.step}] = {timeline.latest_step(), traced.work()};
+  if (!is_over(wave))
+    traces_[{late.origin.rank, late.origin.step}] = {timeline.latest_step(), traced.work(), ++turns_, false,
+                                                     timeline.ended()};
   return wave;
+}
+
+/// Places in `all`: those that have not been traced yet, the longest first, then those that were longest ago.
+std::vector<std::size_t> WaveWatch::in_turn(const std::vector<Late>& all) const {
+  std::vector<std::size_t> places(all.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::stable_sort(places, {}, [&](std::size_t place) {
+    const Origin& origin = all[place].origin;
+    const auto trace = traces_.find({origin.rank, origin.step});
+    return std::pair(trace == traces_.end() ? 0 : trace->second.turn, -origin.excess);
+  });
+  return places;
 }
 
 /// In the order of `all`.
 std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<Late>& all) {
   const domains::Contention contention(timeline);
   not_traced_ = 0;
+  is_behind_ = false;
   std::vector<std::optional<Wave>> found(all.size());
-  for (const std::size_t place : longest_first(all)) {
+  LookBudget budget(looks_at_once_);
+  for (const std::size_t place : in_turn(all)) {
     const Wave* same = known_wave(known_, all[place]);
     if (same == nullptr) same = hardly_older(timeline, all[place]);
-    if (same != nullptr)
+    if (same != nullptr) {
       found[place] = *same;
-    else if (work_ < most_work_)
-      found[place] = trace(timeline, contention, all[place]);
-    else
+    } else if (work_ >= most_work_) {
       ++not_traced_;
+    } else if (!budget.is_spent()) {
+      const std::uint64_t before = work_;
+      found[place] = trace(timeline, contention, all[place]);
+      budget.spend(kLooksOfWork * (work_ - before));
+    } else {
+      is_behind_ = true;
+      same = same_wave(known_, all[place]);
+      found[place] = same != nullptr ? *same : not_reached(all[place]);
+    }
   }
   std::vector<Wave> waves;
   for (auto& wave : found)

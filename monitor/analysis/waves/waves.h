@@ -26,8 +26,8 @@ struct Late;
 /// the same session, which must outlive it; one thread.
 class WaveWatch {
  public:
-  /// Whom ranks wait for is learnt, where they don't say it, by so many looks at posts a call. No wave is begun to be
-  /// traced any more after `most_work` (rerun.h) in all.
+  /// Whom ranks wait for is learnt, where they don't say it, by so many looks at posts a call; waves are traced for as long
+  /// in one look. None is begun to be traced any more after `most_work` (rerun.h) in all.
   explicit WaveWatch(std::uint64_t looks_at_once = LookBudget::kAtOnce,
                      std::uint64_t most_work = LookBudget::kUnlimited);
   WaveWatch(const WaveWatch&) = delete;
@@ -40,12 +40,14 @@ class WaveWatch {
   /// very many the latest; oldest first. Waves whose fronts have ended stay as they were found, and one that is much work to
   /// trace stays for an eighth of the steps that it has run for. While it is being learnt
   /// whom ranks wait for, others are told by what was known of it before, and as running; where nothing was known delays
-  /// alone make waves, which have reached nobody yet.
+  /// alone make waves, which have reached nobody yet. So it is of a wave whose turn to be traced has yet to come.
   std::vector<Wave> look(const timeline::Timeline& timeline);
   /// Learns a little more, between two looks. True while there is more to learn of what was begun.
   bool learn();
   /// The next look takes over what has been learnt until then.
   bool is_learning() const { return search_ != nullptr; }
+  /// The latest look had no time for all waves: the next one goes on.
+  bool is_behind() const { return is_behind_; }
   /// At the latest look: delays and late steps whose waves were too much work, the shortest ones.
   int not_traced() const { return not_traced_; }
   /// At the latest look: since when delays and late steps were looked at, where there were so many that these are the latest.
@@ -53,6 +55,7 @@ class WaveWatch {
   std::uint64_t work() const { return work_; }
 
  private:
+  std::vector<std::size_t> in_turn(const std::vector<Late>& all) const;
   std::vector<Wave> traced(const timeline::Timeline& timeline, const std::vector<Late>& all);
   Wave trace(const timeline::Timeline& timeline, const domains::Contention& contention, const Late& late);
   const Wave* hardly_older(const timeline::Timeline& timeline, const Late& late) const;
@@ -64,6 +67,7 @@ class WaveWatch {
   std::uint64_t looks_at_once_, most_work_;
   std::uint64_t work_ = 0;
   int not_traced_ = 0;
+  bool is_behind_ = false;
   std::optional<Nanoseconds> from_;
   LateSteps late_;
   std::vector<Wave>
@@ -72,8 +76,12 @@ class WaveWatch {
   struct Trace {
     wire::Step latest = wire::kNoStep;  ///< Step that there was.
     std::uint64_t work = 0;
+    std::uint64_t turn = 0;   ///< How many had been traced before it.
+    bool is_outdated = true;  ///< More has been learnt since of whom ranks wait for.
+    bool had_ended = false;   ///< The program.
   };
   std::map<std::pair<Rank, wire::Step>, Trace> traces_;
+  std::uint64_t turns_ = 0;
   partners::Partners partners_;
   std::unique_ptr<partners::PartnerSearch> search_;
   std::vector<steps::LateMoment> learnt_from_;
