@@ -77,6 +77,19 @@ TEST(UnlikeCounts, AreFoundWhereARankCountsAnInnerLoop) {
   EXPECT_GT(found->step, found->its_step + 3);
 }
 
+TEST(UnlikeCounts, AreStillFoundWhereRanksNoLongerSayWhomTheyWaitFor) {
+  const auto before = partners::find_unlike_counts(told(ring_of_eight(), rank_3_counts_thrice));
+  ASSERT_TRUE(before);
+  const Timeline later = told(ring_of_eight(), rank_3_counts_thrice, false);
+  EXPECT_FALSE(partners::find_unlike_counts(later));
+  const auto still = partners::still_unlike(later, *before);
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->rank, 3);
+  EXPECT_EQ(still->behind, before->behind);
+  EXPECT_TRUE(still->is_awaited);
+  EXPECT_FALSE(partners::still_unlike(told(ring_of_eight(), as_it_is, false), *before));
+}
+
 TEST(UnlikeCounts, AreFoundWhereARankBeganToCountSixStepsBefore) {
   const auto found = partners::find_unlike_counts(
       told(ring_of_eight(), [](Rank rank, Step step) { return rank == 0 ? step + 6 : step; }));

@@ -16,6 +16,8 @@ using wire::Step;
 
 /// Of each rank, evenly over its steps; of them so many have to tell.
 constexpr std::size_t kMoments = 32, kFewestMoments = 8;
+/// Whoever was too far ahead in half of them is so until it is in a quarter.
+constexpr std::size_t kOfMomentsStill = 4;
 /// Of each rank.
 constexpr std::size_t kMostAwaited = 16;
 /// Beyond a cycle: messages may be received some steps after they were sent.
@@ -68,8 +70,8 @@ class Lead {
   Lead(const Lane& lane, Rank rank, std::size_t ahead, Step times = 1)
       : lane_(lane), rank_(rank), ahead_(ahead), times_(times) {}
 
-  /// Nothing where it was so for less than half of the moments at which that could be told.
-  std::optional<UnlikeCounts> over(const Lane& other, Rank behind, Nanoseconds clock_error) const {
+  /// Nothing where it was so for less than one in `of` of the moments at which that could be told.
+  std::optional<UnlikeCounts> over(const Lane& other, Rank behind, Nanoseconds clock_error, std::size_t of = 2) const {
     std::optional<UnlikeCounts> latest;
     std::size_t looked = 0, too_far = 0;
     const std::size_t steps = lane_.steps().size();
@@ -81,9 +83,14 @@ class Lead {
       ++looked;
       if (before.step <= *its || mine.step / times_ < *its) continue;
       ++too_far;
-      latest = {.at = mine.begin, .rank = rank_, .step = mine.step, .behind = behind, .its_step = *its};
+      latest = {.at = mine.begin,
+                .rank = rank_,
+                .step = mine.step,
+                .behind = behind,
+                .its_step = *its,
+                .may_be_ahead = ahead_};
     }
-    return too_far >= kFewestMoments && 2 * too_far > looked ? latest : std::nullopt;
+    return too_far >= kFewestMoments && of * too_far > looked ? latest : std::nullopt;
   }
 
  private:
@@ -170,6 +177,16 @@ std::optional<UnlikeCounts> find_unlike_counts(const Timeline& timeline) {
     naming_nobody.look_at(rank);
   }
   return naming_nobody.found();
+}
+
+std::optional<UnlikeCounts> still_unlike(const Timeline& timeline, const UnlikeCounts& before) {
+  const Lane *lane = timeline.lane(before.rank), *other = timeline.lane(before.behind);
+  const auto clock_error = timeline.clock_error(before.rank, before.behind);
+  if (!lane || !other || !clock_error) return std::nullopt;
+  const Lead lead(*lane, before.rank, before.may_be_ahead, before.is_awaited ? 1 : kTimesAhead);
+  auto found = lead.over(*other, before.behind, *clock_error, kOfMomentsStill);
+  if (found) found->is_awaited = before.is_awaited;
+  return found;
 }
 
 std::string to_words(const UnlikeCounts& counts) {

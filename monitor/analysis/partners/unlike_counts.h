@@ -17,6 +17,7 @@ struct UnlikeCounts {
   wire::Rank behind = 0;
   wire::Step its_step = wire::kNoStep;  ///< That `behind` had come to by then, at most.
   bool is_awaited = false;              ///< `rank` has said that it waits for `behind`.
+  std::size_t may_be_ahead = 0;         ///< By so many steps it can be where they count alike.
 };
 
 /// Who says that it waits for another within each cycle of steps (declared_partners.h) is ahead of it by no more than a
@@ -26,6 +27,10 @@ struct UnlikeCounts {
 /// are looked at here and there, as are ranks where they are more than some thousand, and whom a rank waits for where that
 /// are many.
 std::optional<UnlikeCounts> find_unlike_counts(const timeline::Timeline& timeline);
+
+/// The same of these two ranks, whatever they say now of whom they wait for: where that changes all the time, they would be found
+/// at one look, and not at the next.
+std::optional<UnlikeCounts> still_unlike(const timeline::Timeline& timeline, const UnlikeCounts& before);
 
 /// "ranks count steps differently: when rank 0 began step 412, rank 1, which it waits for, had come to step 51: ..."
 std::string to_words(const UnlikeCounts& counts);

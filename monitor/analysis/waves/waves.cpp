@@ -227,7 +227,10 @@ void WaveWatch::learn_partners(const Timeline& timeline, const std::vector<steps
   }
   if (!search_ || learn()) return;
   for (auto& [origin, trace] : traces_) trace.is_outdated = true;
+  const auto unlike_before = partners_.unlike_counts;
   partners_ = search_->found();
+  if (!partners_.unlike_counts && unlike_before)
+    partners_.unlike_counts = partners::still_unlike(timeline, *unlike_before);
   search_.reset();
 }
 
