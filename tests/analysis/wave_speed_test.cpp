@@ -10,6 +10,7 @@
 #include "monitor/analysis/waves/walk_fit.h"
 #include "monitor/analysis/waves/waves.h"
 #include "monitor/theory/idle_wave.h"
+#include "tests/analysis/ms.h"
 #include "tests/analysis/random_wave_programs.h"
 #include "tests/analysis/told_run.h"
 #include "tests/any_seed.h"
@@ -18,6 +19,7 @@ namespace idlewave::analysis {
 namespace {
 
 using test::Holds;
+using test::ms;
 using test::RandomWavePrograms;
 using test::Told;
 using tests::ExactProgram;
@@ -184,6 +186,57 @@ TEST(WaveSpeed, OfAFrontThatNoiseHoldsUpForLongIsNone) {
   print("in ranks a step", found);
   EXPECT_LE(found.wrong, 4);
   EXPECT_GE(found.speeds, found.fronts / 2);
+}
+
+/// Core-bound, steps of 10 ms.
+ExactProgram steady_program(int ranks, std::vector<int> distances) {
+  ExactProgram program;
+  program.ranks = ranks;
+  program.time = 0.01;
+  program.steps = 300;
+  program.communication.distances.assign(distances.begin(), distances.end());
+  return program;
+}
+
+std::vector<waves::Wave> waves_of(const ExactProgram& program) {
+  return waves::find_waves(test::timeline_of(program, simulate(program)), {Nanoseconds{0}, Nanoseconds::max()});
+}
+
+void expect_a_rank_a_step(const waves::WaveDirection& direction) {
+  ASSERT_TRUE(direction.leading.ranks_per_step);
+  EXPECT_NEAR(direction.leading.ranks_per_step->value, 1, 1e-9);
+  for (const waves::Edge* edge : {&direction.leading, &direction.trailing}) {
+    ASSERT_TRUE(edge->ranks_per_s);
+    EXPECT_NEAR(edge->ranks_per_s->value, 100, 0.1);
+    EXPECT_LT(*edge->ranks_per_s->error, 1);
+  }
+  EXPECT_FALSE(waves::runs_along_no_line(direction));
+}
+
+/// Whoever had come to one of two neighbours and not to the other, however long ago, was taken to hold up a front between them. A
+/// ring of eight in which ranks had been late now and then for some minutes showed no speeds any more.
+TEST(WaveSpeed, IsKnownLongAfterOthersHaveMetBetweenTheSameRanks) {
+  ExactProgram program = steady_program(12, {-1, 1});
+  for (int rank = 0; rank < 6; ++rank)
+    for (const int late : {rank, rank + 6}) program.delays.push_back({late, 20 + 25 * rank, ms(50)});
+  program.delays.push_back({3, 220, ms(200)});
+  const auto waves = waves_of(program);
+  ASSERT_EQ(waves.size(), 13);
+  for (const waves::WaveDirection* direction : {&waves.back().up, &waves.back().down}) {
+    EXPECT_GE(direction->front.size(), 5);
+    expect_a_rank_a_step(*direction);
+  }
+}
+
+/// Whom nobody makes wait stays as late as it was: from rank 10 on all are late by 50 ms here, and a front comes to them sooner.
+TEST(WaveSpeed, IsRightWhereAnotherHasLeftRanksLateForGood) {
+  ExactProgram program = steady_program(24, {1});
+  program.communication.topology = support::Topology::kChain;
+  program.delays = {{10, 20, ms(50)}, {3, 150, ms(200)}};
+  const auto waves = waves_of(program);
+  ASSERT_EQ(waves.size(), 2);
+  EXPECT_EQ(waves.back().up.front.size(), 20);
+  expect_a_rank_a_step(waves.back().up);
 }
 
 }  // namespace

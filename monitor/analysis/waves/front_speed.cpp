@@ -205,8 +205,10 @@ void measure_speed(const timeline::Timeline& timeline, const partners::Partners&
   const int hop = int(direction.theory->ranks_per_step);
   const Places all = edge_of(front);
   if (all.size() > 1) {
-    Places edge = moving_part(all, headway(timeline, partners, direction.sign, all, hop));
-    direction.stood_still = edge.empty();
+    const std::vector<Headway> went = headway(timeline, partners, direction.sign, all, hop);
+    Places edge = moving_part(all, went);
+    // Where other waves were all along it nothing is known of that.
+    direction.stood_still = edge.empty() && std::ranges::any_of(went, [](const Headway& of) { return of.stood > 0; });
     leave_out_short_leaps(edge, hop);
     direction.leading.ranks_per_s = ranks_per_s(edge, &Place::of_arrivals, &FrontPoint::arrival);
     direction.trailing.ranks_per_s = ranks_per_s(edge, &Place::of_departures, &FrontPoint::departure);
