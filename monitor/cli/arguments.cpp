@@ -215,6 +215,7 @@ void add_run(CommandLine& app, RunOptions& o, Parsed& parsed) {
       "of ours failed; 127 or 126 if it could not be started.");
   verb.then([&] {
     if (!o.selftest) require_no_screen(o);
+    if (!o.selftest && !o.report.empty()) o.json = false;  // It goes into the file instead.
     if (!o.agents_over.empty() && !o.listen.empty())
       arguments::refuse("--agents-over", "needs no port, and --listen opens one: say one of them");
     parsed = [&o] { return run(o); };

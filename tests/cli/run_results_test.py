@@ -151,6 +151,11 @@ class Results(RunCase):
         self.assertEqual((code, json.loads(out)["ranks"]), (0, 1))
         self.assertIn(b"words\n", err)
 
+    def test_a_report_in_a_file_leaves_standard_output_to_the_program(self):
+        """Of --json with --report both stood on standard output, the program's words and a report, which nobody could read."""
+        code, out, _ = self.shell("echo words; $REPORTER 5", "--json", "--report", "r.json")
+        self.assertEqual((code, out, json.loads((self.path / "r.json").read_text())["ranks"]), (0, b"words\n", 1))
+
     def test_output_goes_to_the_file_that_was_named(self):
         code, out, _ = self.shell("echo words; echo more >&2", "--output", "all.txt")
         self.assertEqual((code, out, (self.path / "all.txt").read_text()), (0, b"", "words\nmore\n"))
