@@ -240,6 +240,7 @@ void Monitor::describe_host() {
           *record->code == 0 ? view::Tone::kGood : view::Tone::kError);
     host_ = std::move(record);
   }
+  info_.host_records = host_.has_value();
   if (!host_) return;
   const bool runs = !host_->code && !has_ended();
   info_.recording = {runs && !host_->recording.empty() && host_->failure.empty(), host_->recorded, host_->failure};

@@ -370,7 +370,8 @@ wire::Status Live::send(Nanoseconds now, const wire::Command& command) {
 }
 
 wire::Status Live::ask_to_record(const std::string& path) {
-  if (options_.role == wire::Role::kSpectator) return wire::Error{"a spectator can't record with the session's host"};
+  if (options_.role == wire::Role::kSpectator)
+    return wire::Error{"a spectator can't record with the session's host; attach --view --record FILE does it here"};
   for (const auto& [peer, sender] : senders_)
     if (sender.node == wire::kRelayNode && is_live(sender) && say(peer, wire::Record{path}) == Sent::kYes)
       return wire::ok();

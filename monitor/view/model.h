@@ -73,7 +73,8 @@ struct SessionInfo {
   /// What would end with us if the operator quits, in words: then quitting asks first, and one can leave without ending
   /// it. Empty: nothing.
   std::string ends_with_us;
-  bool can_detach = false;  ///< What is watched does not need this screen.
+  bool can_detach = false;    ///< What is watched does not need this screen.
+  bool host_records = false;  ///< What r asks for is done by the session's host, which does nothing for spectators.
 };
 
 /// Whether ranks can be held in this session; nobody is there for moments only.

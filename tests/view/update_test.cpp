@@ -93,6 +93,15 @@ TEST(KeyLine, OffersNoRecordingOfARecording) {
   EXPECT_THAT(key_line_of(session), AllOf(HasSubstr("q quit"), Not(HasSubstr("r record"))));
 }
 
+TEST(KeyLine, OffersASpectatorNoRecordingByTheHost) {
+  SyntheticSession session({.length = milliseconds(100)});
+  session.session.host_records = true;
+  session.session.no_command = wire::NoCommand::kSpectator;
+  EXPECT_THAT(key_line_of(session), Not(HasSubstr("r record")));
+  session.session.no_command = wire::NoCommand::kInjectionOff;
+  EXPECT_THAT(key_line_of(session), HasSubstr("r record"));
+}
+
 TEST(Keys, EveryKeyHasOneMeaning) {
   for (const keys::Binding& binding : keys::bindings()) {
     for (const Key& key : binding.keys) EXPECT_EQ(keys::binding_of(key), &binding) << binding.shown;

@@ -24,7 +24,9 @@ std::vector<Key> keys_of(std::u32string_view characters, KeyCode code) {
 
 bool may_clear(const SessionInfo& session) { return may_hold(session) || !wire::forbids_clearing(*session.no_command); }
 
-bool is_live(const SessionInfo& session) { return !session.replay; }
+bool may_record(const SessionInfo& session) {
+  return !session.replay && !(session.host_records && session.no_command == wire::NoCommand::kSpectator);
+}
 
 bool may_leave(const SessionInfo& session) { return session.can_detach; }
 
@@ -61,7 +63,7 @@ std::vector<Binding> keys_and_mouse() {
       {keys_of(U"n"), "n", "noise in all ranks", "noise", actions::noise, may_hold},
       {keys_of(U"c"), "c", "let ranks go on, end noise", "clear", actions::clear, may_clear},
       {keys_of(U"m"), "m", "mark this moment", "", actions::mark},
-      {keys_of(U"r"), "r", "start, stop recording", "record", actions::record, is_live},
+      {keys_of(U"r"), "r", "start, stop recording", "record", actions::record, may_record},
       {keys_of(U"s"), "s", "save the screen as text", "save", actions::save},
       {keys_of(U"", KeyCode::kMousePress), "click", "move the cursor there", "", actions::click},
   };
