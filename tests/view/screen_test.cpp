@@ -23,7 +23,7 @@ namespace {
 using analysis::domains::DomainState;
 using paint::Size;
 using std::chrono::microseconds, std::chrono::milliseconds, std::chrono::seconds;
-using ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
+using ::testing::AllOf, ::testing::ContainsRegex, ::testing::HasSubstr, ::testing::Not;
 using testing::ProgramPlan, testing::SyntheticSession;
 
 constexpr PanelKey kSockets = U'2', kLesson = U'4';
@@ -283,7 +283,10 @@ TEST(Screen, SaysWhatItWaitsForBeforeTheFirstEvent) {
   SessionInfo session;
   session.link_detail = "start ranks with IDLEWAVE_SESSION=x";
   for (const Size size : sizes()) screen::draw({}, {nothing, none, {}, session}, size, kColour);
-  EXPECT_THAT(text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome), HasSubstr("no event yet: start ranks"));
+  const std::string shown = text({}, {nothing, none, {}, session}, {120, 30}, kMonochrome);
+  EXPECT_THAT(shown,
+              AllOf(HasSubstr("no event yet: start ranks"), HasSubstr("no rank yet"), Not(HasSubstr("0.0 of 0"))));
+  EXPECT_GE(layout::lay_out(panels::all_panels(), {}, {nothing, none, {}, session}, {80, 24}, kColour).map.height, 12);
 }
 
 TEST(Screen, SaysOnceWhyBandwidthHasNoBetterSource) {

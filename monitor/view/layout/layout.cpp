@@ -187,7 +187,9 @@ Layout lay_out(std::span<const Panel> panels, const State& state, const Model& m
   for (const Panel& panel : panels)
     if (side > 0 && region_on(panel, size, much_room) == Region::kBeside) beside.push_back(&panel);
   const int filled = place_beside(layout, beside, state, model);
-  body -= give_spare(rows, body - std::max({static_cast<int>(layout.rows.lines.size()), filled - 1, kFewestMapRows}));
+  const int lines = static_cast<int>(layout.rows.lines.size());
+  // A map that waits for its ranks keeps the room that they will need.
+  if (lines > 0) body -= give_spare(rows, body - std::max({lines, filled - 1, kFewestMapRows}));
   end_at(layout, body);
   layout.labels = {0, layout.map.y, labels, body};
   layout.placed.push_back({kMapKey, Region::kMap, layout.map});

@@ -43,6 +43,7 @@ int sockets_of(const Model& model) { return static_cast<int>(model.timeline.doma
 
 std::string active_in_words(const Model& model, int columns) {
   const auto& domains = model.timeline.domains();
+  if (domains.empty()) return paint::longest_fitting(std::vector<std::string>{"no rank yet", "-"}, columns);
   std::string each;
   double sum = 0;
   for (const int i : model.timeline.domains_by_rank()) {
