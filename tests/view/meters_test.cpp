@@ -1,5 +1,6 @@
 // What hardware tells beside bandwidth, on the screen.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,6 +50,17 @@ TEST(Meters, AreToldAsFarAsThereIsRoom) {
   EXPECT_THAT(text({}, four.model(), {120, 30}, kMonochrome), HasSubstr("of 50 GB/s virtual · 97.3 W"));
   const MeteredSession ten({.ranks = 100});
   EXPECT_THAT(text({}, ten.model(), {120, 24}, kMonochrome), ContainsRegex("socket 0 .* 97\\.3 W"));
+}
+
+/// Where a machine has neither counters nor resctrl, a dozen lines that said so had the events' room.
+TEST(SocketNote, SaysNoMoreThanThatThereIsMoreToBeSaid) {
+  ProgramPlan plan{.ranks = 20, .length = std::chrono::seconds(1), .source = wire::BandwidthSource::kDeclared};
+  for (int i = 0; i < 40; ++i) plan.note += fmt::format(" word{}", i);
+  const SyntheticSession session(plan);
+  const std::string shown = text({}, session.model(), {160, 48}, kMonochrome);
+  EXPECT_THAT(shown, ContainsRegex("bandwidth is declared: no access to counters"));
+  EXPECT_THAT(shown, HasSubstr("'idlewave doctor' says more"));
+  EXPECT_THAT(shown, Not(HasSubstr("word20")));
 }
 
 }  // namespace

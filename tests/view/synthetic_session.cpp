@@ -61,8 +61,8 @@ class Machine {
         label = label.substr(0, at) + fmt::format("{}", i) + label.substr(at + 2);
       const bool best =
           plan_.source == wire::BandwidthSource::kLikwid || plan_.source == wire::BandwidthSource::kVirtual;
-      roster.domains.push_back({i, label, plan_.core_bandwidth, plan_.saturated_bandwidth, plan_.source,
-                                best ? "" : "no access to counters: load the msr module"});
+      roster.domains.push_back(
+          {i, label, plan_.core_bandwidth, plan_.saturated_bandwidth, plan_.source, best ? "" : plan_.note});
     }
     return roster;
   }

@@ -25,6 +25,7 @@ struct ProgramPlan {
   std::string program = "iw-ring --kernel virtual";
   std::string label = "socket {}";  ///< {} becomes the socket's number.
   std::string node = "n1";
+  std::string note = "no access to counters: load the msr module";  ///< Where there is no better source.
 };
 
 /// Fills a timeline with what such a program's probes and agent report.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,10 +92,18 @@ std::vector<std::string> notes(const Model& model) {
   return notes;
 }
 
+/// What a note says at length, as of each source what it lacks and who could mend it, is the matter of `doctor`.
 std::vector<std::string> lines_of_notes(const Model& model, int columns) {
+  constexpr std::size_t kMostOfNote = 3;
   std::vector<std::string> lines;
-  for (const std::string& note : notes(model))
-    for (std::string& line : paint::wrapped(note, columns)) lines.push_back(std::move(line));
+  for (const std::string& note : notes(model)) {
+    std::vector<std::string> wrapped = paint::wrapped(note, columns);
+    if (wrapped.size() > kMostOfNote) {
+      wrapped.resize(kMostOfNote - 1);
+      wrapped.push_back(paint::shortened("… 'idlewave doctor' says more", columns));
+    }
+    std::ranges::move(wrapped, std::back_inserter(lines));
+  }
   return lines;
 }
 
