@@ -108,7 +108,7 @@ TEST(LateRecording, SaysFromWhenOnItKnows) {
   const auto whole = observer_of(frames, Nanoseconds{0}), late = observer_of(frames, std::chrono::milliseconds(35'200));
   EXPECT_EQ(reporting::report_text(whole->timeline(), {}).find("recorded from"), std::string::npos);
   const std::string text = reporting::report_text(late->timeline(), {});
-  EXPECT_NE(text.find(" recorded from 35.2 s"), std::string::npos) << text;
+  EXPECT_NE(text.find(" recorded from 35.20 s"), std::string::npos) << text;
 }
 
 }  // namespace

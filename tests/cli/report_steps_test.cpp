@@ -77,5 +77,17 @@ TEST(ReportOfSteps, NamesACallThatMayBeAStepOnlyWhereAllRanksMakeItEquallyOftenA
   EXPECT_THAT(text_of(100, true), Not(HasSubstr("--step-at")));
 }
 
+/// In a session of minutes it said "at 1.00 min", which no axis shows and g does not find.
+TEST(ReportOfSteps, SaysWhenAWaveBeganAsTheScreenDoes) {
+  RingModel quiet, late;
+  late.delays = {{5, 20, ms(300)}};
+  quiet.run();
+  late.run();
+  timeline::Timeline timeline;
+  quiet.fill(timeline);
+  late.run_again(timeline, ms(60'000));
+  EXPECT_THAT(reporting::report_text(timeline, {}), HasSubstr("  from rank 5, step 20, at 60.20 s, delay 300 ms\n"));
+}
+
 }  // namespace
 }  // namespace idlewave::cli

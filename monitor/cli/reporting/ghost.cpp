@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "monitor/analysis/program/ghost.h"
+#include "monitor/cli/reporting/moment.h"
 #include "monitor/model/ghost_run.h"
 #include "monitor/model/inference.h"
 #include "probe/words/quantity.h"
@@ -100,7 +101,7 @@ std::string largest_text(const Found& found) {
   for (std::size_t i = 0; i < std::min(kMostInText, found.sums.largest.size()); ++i) {
     const analysis::program::LargestDeparture& each = found.sums.largest[i];
     text += fmt::format("  rank {}, step {}, at {}: {}\n", each.rank, found.ghost.steps.numbers[each.step],
-                        format_duration(found.ghost.steps.ranks[std::size_t(each.rank)][each.step].begin),
+                        moment_in_words(found.ghost.steps.ranks[std::size_t(each.rank)][each.step].begin),
                         departure_text(each.departure));
   }
   return text;

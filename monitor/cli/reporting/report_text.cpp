@@ -22,6 +22,7 @@
 #include "monitor/cli/reporting/calls.h"
 #include "monitor/cli/reporting/causes.h"
 #include "monitor/cli/reporting/clocks.h"
+#include "monitor/cli/reporting/moment.h"
 #include "monitor/cli/reporting/report.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
@@ -52,7 +53,7 @@ std::string steps_in_words(const Timeline& timeline) {
 std::string run_text(const Timeline& timeline, const std::optional<analysis::partners::UnlikeCounts>& unlike) {
   const Nanoseconds begin = timeline.begin();
   constexpr Nanoseconds kBeganLate = std::chrono::milliseconds(1);  // Clocks are set by a little.
-  const std::string late = begin > kBeganLate ? " recorded from " + format_duration(begin) : "";
+  const std::string late = begin > kBeganLate ? " recorded from " + moment_in_words(begin) : "";
   const std::string steps = unlike ? "steps that differ" : steps_in_words(timeline);
   std::string text = fmt::format("{}, {}, {}{}, {}, {} dropped\n", plural(timeline.ranks(), "rank"), steps,
                                  format_duration(analysis::steps::run_end(timeline) - begin), late,
@@ -66,7 +67,7 @@ std::string run_text(const Timeline& timeline, const std::optional<analysis::par
   if (unlike) text += to_words(*unlike) + "\n";
   if (const auto until = timeline.forgotten_until())
     text += fmt::format("before {} not all is kept, so what is said of that time is of a part; --memory gives room\n",
-                        format_duration(*until));
+                        moment_in_words(*until));
   return text;
 }
 
@@ -187,7 +188,7 @@ std::string direction_text(const char* name, const analysis::waves::WaveDirectio
 
 std::string wave_text(const analysis::waves::Wave& wave) {
   return fmt::format("  from rank {}, step {}, at {}, {}\n", wave.origin_rank, wave.origin_step,
-                     format_duration(wave.start), cause_in_words(wave, format_duration(wave.delay))) +
+                     moment_in_words(wave.start), cause_in_words(wave, format_duration(wave.delay))) +
          direction_text("up", wave.up, wave.origin_rank) + direction_text("down", wave.down, wave.origin_rank);
 }
 
@@ -246,7 +247,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const analysis::causes::CauseGround ground = analysis::causes::cause_ground(timeline);
   const auto& unlike = ground.partners.unlike_counts;
   std::string text = run_text(timeline, unlike);
-  text += fmt::format("between {} and {}:\n", format_duration(window.from), format_duration(window.to));
+  text += fmt::format("between {} and {}:\n", moment_in_words(window.from), moment_in_words(window.to));
   analysis::domains::DomainStates states;
   if (!unlike) states.follow(timeline);
   text += domains_text(timeline, window, states);
@@ -260,7 +261,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   if (!unlike) text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
   if (from && !unlike)
     text += fmt::format("  there were more than are followed: of delays and late steps before {} nothing is told\n",
-                        format_duration(*from));
+                        moment_in_words(*from));
   for (const analysis::waves::Wave& wave : waves) text += wave_text(wave);
   if (not_traced > 0)
     text += fmt::format("  and {}, none of them longer: to trace their waves, too, would take too long\n",
