@@ -49,6 +49,8 @@ TEST(Keys, HelpCanBeReadOnTheSmallestScreen) {
   session.session.can_detach = true;
   State state;
   state.help = true;
+  EXPECT_THAT(paint::to_text(screen::draw(state, session.model(), {20, 5}, kColour)), HasSubstr("↑↓ more"));
+  EXPECT_THAT(paint::to_text(screen::draw(state, session.model(), {160, 48}, kColour)), Not(HasSubstr("↑↓ more")));
   std::string read;
   for (; state.help_scroll < 200; ++state.help_scroll)
     read += paint::to_text(screen::draw(state, session.model(), {20, 5}, kColour));

@@ -59,8 +59,6 @@ void draw_help(paint::Canvas& canvas, const State& state, const SessionInfo& ses
   const auto all = help_lines(session, size.columns);
   const int count = static_cast<int>(all.size());
   canvas.fill(0, 0, size.columns, size.rows, paint::Cell{});
-  canvas.text(1, 0, paint::shortened("keys · any other key closes this", size.columns - 2), Ink::kTitle, Ink::kDefault,
-              true);
   const int across = std::clamp((size.columns - 1) / kHelpColumns, 1, 3);
   const int down = (count + across - 1) / across;
   const auto marks = paint::wrapped(
@@ -70,6 +68,8 @@ void draw_help(paint::Canvas& canvas, const State& state, const SessionInfo& ses
   const int lines = static_cast<int>(marks.size());
   const bool is_full = size.rows < kFewRows || down + lines + 2 > size.rows;
   const int top = is_full ? 1 : 2, room = std::max(size.rows - 2 * top + 1, 1);
+  const std::string title = std::string("keys · ") + (down > room ? "↑↓ more · " : "") + "any other key closes this";
+  canvas.text(1, 0, paint::shortened(title, size.columns - 2), Ink::kTitle, Ink::kDefault, true);
   const int first = std::clamp(state.help_scroll, 0, std::max(down - room, 0));
   for (int i = 0; i < count; ++i) {
     const HelpLine& line = all[static_cast<std::size_t>(i)];
