@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "monitor/cli/reporting/report.h"
@@ -87,6 +88,29 @@ TEST(ReportOfSteps, SaysWhenAWaveBeganAsTheScreenDoes) {
   quiet.fill(timeline);
   late.run_again(timeline, ms(60'000));
   EXPECT_THAT(reporting::report_text(timeline, {}), HasSubstr("  from rank 5, step 20, at 60.20 s, delay 300 ms\n"));
+}
+
+/// All waited for messages at once, as when a network stands still: the sockets had "idle wave inside", above "no idle waves".
+TEST(ReportOfSteps, SaysThatWhoWasIdleWaitedForNobodyThatWasLate) {
+  RingModel model;
+  model.steps = 200;
+  model.run();
+  timeline::Timeline timeline;
+  timeline.apply_roster("n1", model.roster());
+  wire::Nanoseconds last{};
+  for (wire::Rank rank = 0; rank < model.ranks; ++rank) {
+    auto events = model.events_of(rank);
+    bool is_behind = false;
+    for (wire::Event& event : events) {
+      is_behind = is_behind || (event.kind == wire::EventKind::kStep && event.value == 121);
+      if (is_behind) event.time += ms(100);
+      last = std::max(last, event.time);
+    }
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+  }
+  timeline.advance("n1", last);
+  EXPECT_THAT(reporting::report_text(timeline, {0, 1}),
+              HasSubstr("\nno idle waves that a late rank began: who was idle"));
 }
 
 }  // namespace

@@ -192,6 +192,17 @@ std::string wave_text(const analysis::waves::Wave& wave) {
          direction_text("up", wave.up, wave.origin_rank) + direction_text("down", wave.down, wave.origin_rank);
 }
 
+/// Ranks may be idle for long though none was late by its own doing: states tell what is seen, waves are traced to who began
+/// them.
+std::string no_waves_text(const Timeline& timeline, const analysis::domains::DomainStates& states) {
+  const auto was_idle = [](const auto& change) { return change.state == analysis::domains::DomainState::kDisturbed; };
+  for (int domain = 0; domain < int(timeline.domains().size()); ++domain)
+    if (std::ranges::any_of(states.changes(domain), was_idle))
+      return "no idle waves that a late rank began: who was idle for long waited for messages, or for what is not "
+             "known\n";
+  return "no idle waves\n";
+}
+
 std::string steps_text(const Timeline& timeline, Window window) {
   const analysis::session::StepTimes times = analysis::session::step_times(timeline, window);
   if (times.steps == 0)
@@ -258,7 +269,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   text += efficiency_text(timeline, window);
   text += clocks_text(timeline);
   const auto [waves, not_traced, from] = analysis::waves::find_longest_waves(timeline);
-  if (!unlike) text += waves.empty() ? "no idle waves\n" : "idle waves:\n";
+  if (!unlike) text += waves.empty() ? no_waves_text(timeline, states) : "idle waves:\n";
   if (from && !unlike)
     text += fmt::format("  there were more than are followed: of delays and late steps before {} nothing is told\n",
                         moment_in_words(*from));
