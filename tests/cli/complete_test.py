@@ -122,7 +122,7 @@ class Complete(unittest.TestCase):
         sender, monitor = self.stream(100000)
         sender.process.kill()
         self.assertEqual(monitor.finish(), 1, monitor.messages())
-        self.assertRegex("".join(monitor.messages()), r"incomplete: node \S+ silent since [0-9.]+ s")
+        self.assertRegex("".join(monitor.messages()), r"incomplete: node \S+ not heard after [0-9.]+ s")
         live = json.loads(monitor.out)
         recorded = json.loads(self.call("report", "--json", self.recording)[0])
         for report in (live, recorded):
@@ -130,7 +130,7 @@ class Complete(unittest.TestCase):
             self.assertEqual([node["node"] for node in report["missing"]["nodes"]], ["simulator"])
             self.assertIn("node_silent", [loss["kind"] for loss in report["losses"]])
         self.assertEqual(live["missing"], recorded["missing"])
-        self.assertIn("\nINCOMPLETE: node simulator silent since", self.call("report", self.recording)[0])
+        self.assertIn("\nINCOMPLETE: node simulator not heard after", self.call("report", self.recording)[0])
         out, err = self.call("info", "--check", "--json", self.recording, code=1)
         self.assertFalse(json.loads(out)["complete"])
         self.assertEqual(len(err.splitlines()), 1, err)

@@ -444,7 +444,7 @@ TEST(Report, NamesWhatIsMissingAndPutsItAmongTheLosses) {
   EXPECT_EQ(report["missing"]["intervals"][0]["what"], "sequence_gap");
   EXPECT_NEAR(report["missing"]["intervals"][0]["to_s"].get<double>(), 0.2, 1e-9);
   EXPECT_EQ(report["losses"].at(1)["kind"], "node_silent");
-  EXPECT_THAT(reporting::report_text(timeline, {}), testing::HasSubstr("\nINCOMPLETE: node n1 silent since 0.59 s"));
+  EXPECT_THAT(reporting::report_text(timeline, {}), testing::HasSubstr("\nINCOMPLETE: node n1 not heard after 0.59 s"));
 }
 
 TEST(Report, IsCompleteOnceTheNodeHasSaidEnd) {

@@ -466,7 +466,7 @@ TEST(Screen, SaysThatASessionIsIncompleteOnceNothingMoreWillCome) {
   session.session.link = LinkCondition::kLive;
   EXPECT_THAT(screen(), Not(HasSubstr("INCOMPLETE")));
   session.session.link = LinkCondition::kEnded;
-  EXPECT_THAT(screen(), HasSubstr("INCOMPLETE: node n2 silent since 2.30 s"));
+  EXPECT_THAT(screen(), HasSubstr("INCOMPLETE: node n2 not heard after 2.30 s"));
   EXPECT_THAT(screen(), Not(HasSubstr("ENDED")));
 }
 

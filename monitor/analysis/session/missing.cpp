@@ -130,9 +130,11 @@ std::string unreported_text(const Missing::Unreported& node) {
   return fmt::format("{}: {} of {} never reported", node.node, node.silent, plural(std::uint64_t(node.of), "rank"));
 }
 
+/// The latest one of all may have been silent, or nobody listened any more.
 std::string node_text(const Missing::Node& node) {
-  return node.told ? fmt::format("node {} silent since {}", node.name, moment(node.heard_until))
-                   : fmt::format("node {} silent since it announced itself", node.name);
+  if (!node.told) return fmt::format("node {} silent since it announced itself", node.name);
+  return fmt::format("node {} {} {}", node.name, node.behind ? "silent since" : "not heard after",
+                     moment(node.heard_until));
 }
 
 std::string hole_text(const Loss& loss) {

@@ -68,7 +68,7 @@ Missing find_missing(const timeline::Timeline& timeline);
 
 std::string to_words(Missing::Why why);  ///< "never reported"; after the name of a rank.
 std::string to_words(const timeline::Loss& loss);
-/// "node n2 silent since 12.3 s, n3: 4 of 8 ranks never reported and 3 more"; empty if nothing is missing.
+/// "node n2 silent since 12.3 s, node n1 not heard after 60.1 s, n3: 4 of 8 ranks never reported and 3 more"; empty if nothing is missing.
 std::string to_words(const Missing& missing);
 
 /// "24 calls of other threads on 3 ranks not seen"; empty if there is none.
