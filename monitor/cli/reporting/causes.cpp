@@ -213,7 +213,9 @@ json causes_json(const Timeline& timeline, const analysis::causes::CauseGround& 
     const RankCauses& each = causes.ranks[std::size_t(rank)];
     if (each.waited > Nanoseconds{0} || each.costs.sum() > Nanoseconds{0}) list.push_back(rank_json(rank, each));
   }
-  return {{"waits_for_offsets", ground.partners.offsets}, {"ring", ground.partners.ring}, {"ranks", std::move(list)}};
+  return {{"waits_for_offsets", ground.partners.offsets},
+          {"ring", ground.partners.are_known() ? json(ground.partners.ring) : json()},
+          {"ranks", std::move(list)}};
 }
 
 std::string causes_text(const Timeline& timeline, const analysis::causes::CauseGround& ground) {

@@ -221,6 +221,7 @@ json order_json(const Timeline& timeline) {
 json step_time_json(const Timeline& timeline, bool steps_go_together) {
   constexpr int kQuarters = 4;
   json list = json::array();
+  if (timeline.empty()) return list;
   for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const Window window = window_of(timeline, {double(quarter) / kQuarters, double(quarter + 1) / kQuarters});
     const analysis::session::StepTimes times =
@@ -397,7 +398,7 @@ json report_of(const Timeline& timeline, words::Fractions fractions) {
   object["complete"] = missing.is_complete();
   object["missing"] = missing_json(missing);
   object["lost_ranks"] = lost_ranks_json(timeline);
-  object["window_s"] = {seconds(window.from), seconds(window.to)};
+  object["window_s"] = timeline.empty() ? json() : json({seconds(window.from), seconds(window.to)});
   analysis::domains::DomainStates states;
   if (steps_go_together) states.follow(timeline);
   object["domains"] = domains_json(timeline, window, states);
