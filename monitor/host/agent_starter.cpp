@@ -1,12 +1,10 @@
 #include "monitor/host/agent_starter.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -34,6 +32,11 @@ bool has_given_up(int fd) {
   return recv(fd, &more, 1, MSG_PEEK) == 0;
 }
 
+std::vector<std::string> in_foreground(std::vector<std::string> command) {
+  std::erase(command, "--detach");
+  return command;
+}
+
 }  // namespace
 
 AgentStarter::AgentStarter(const std::string& folder, std::vector<std::string> command,
@@ -42,7 +45,8 @@ AgentStarter::AgentStarter(const std::string& folder, std::vector<std::string> c
       environment_(std::move(environment)),
       path_(folder + "/start.sock"),
       listener_(listen_at(path_)),
-      poll_(epoll_create1(EPOLL_CLOEXEC)) {
+      poll_(epoll_create1(EPOLL_CLOEXEC)),
+      deposits_(in_foreground(command_), environment_) {
   if (listener_ >= 0) watch(listener_);
 }
 
@@ -73,17 +77,29 @@ void AgentStarter::serve() {
     if (asker.is_done) close(asker.fd);
     return asker.is_done;
   });
+  deposits_.serve();
+}
+
+bool AgentStarter::has_told_what_is_left() {
+  serve();  // The last word of who died may still lie in the socket.
+  return deposits_.are_told();
 }
 
 /// What it says comes at once, and in one piece.
 void AgentStarter::hear(Asker& asker) {
-  std::array<char, PATH_MAX + 64> text{};
-  const ssize_t got = recv(asker.fd, text.data(), text.size() - 1, 0);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  Said said = hear_from(asker.fd);
+  if (!said.is_there) return;
   epoll_ctl(poll_, EPOLL_CTL_DEL, asker.fd, nullptr);  // If it goes before its answer that is nobody's news.
-  const auto clocks = clocks_for(command_[0], std::string(text.data(), got > 0 ? std::size_t(got) : 0));
+  if (said.deposit) hold(std::move(*said.deposit));
+  const auto clocks = clocks_for(command_[0], said.text);
   if (clocks && !has_given_up(asker.fd)) asker.agent = started(*clocks);
   asker.is_done = !asker.agent;
+}
+
+/// Not looked at any more once its descriptor is closed.
+void AgentStarter::hold(Deposit deposit) {
+  const int process = deposit.process.get();
+  if (deposits_.take(std::move(deposit))) watch(process);
 }
 
 std::optional<process::Program> AgentStarter::started(const std::string& clocks) const {

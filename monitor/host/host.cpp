@@ -425,8 +425,8 @@ bool Host::agents_are_done() const {
 }
 
 bool Host::is_over() {
-  const bool all_is_said = agents_are_done() && (!far_nodes_ || far_nodes_->are_done());
-  return ended_at_ && (all_is_said || now() - *ended_at_ > kPatienceForAgents);
+  if (!ended_at_ || now() - *ended_at_ > kPatienceForAgents) return ended_at_.has_value();
+  return agent_starter_->has_told_what_is_left() && agents_are_done() && (!far_nodes_ || far_nodes_->are_done());
 }
 
 void Host::describe(bool at_once) {

@@ -143,8 +143,9 @@ void Ingest::take_roster(const wire::Frame& frame, const wire::Roster& roster) {
   if (fresh) {
     streams_[frame.node] = {.sequence = frame.sequence, .up_to = roster.node_time};
     align_clock(frame.node, roster);
-    note_late_start(frame);
-    if (frame.sequence != 1) streams_[frame.node].unheard_since = wire::beginning_of(roster);
+    const std::uint64_t unheard = frames_before(frame, roster);
+    note_late_start(frame.node, unheard);
+    if (unheard > 0) streams_[frame.node].unheard_since = wire::beginning_of(roster);
   }
   learn_beginning(frame.node, roster);
   Stream& stream = streams_[frame.node];
@@ -159,24 +160,36 @@ wire::Status Ingest::announce(const std::string& node, const wire::Roster& roste
   return wire::ok();
 }
 
+/// Whether all that the agent before had taken out of the rings has come.
+bool Ingest::nothing_was_lost(const wire::Roster& roster, const Stream& stream) {
+  const auto& before = roster.taken_over;
+  return before && !stream.ended && before->agent_pid == stream.agent_pid && before->last_frame <= stream.sequence;
+}
+
 /// An agent that was started again: after one that had said End, for the next program; else what happened between the
-/// two was told by nobody.
+/// two was told by nobody, but where nothing was on its way.
 void Ingest::begin_anew(const wire::Frame& frame, const wire::Roster& roster, Stream& stream) {
-  tell(&Sink::interrupt, frame.node, stream.up_to);
+  const bool goes_on = nothing_was_lost(roster, stream);
+  if (!goes_on) tell(&Sink::interrupt, frame.node, stream.up_to);
   const Absence::Span silence{stream.up_to, std::max(roster.node_time, stream.up_to)};
-  if (!stream.ended)
+  if (!stream.ended && !goes_on)
     tell(&Sink::absence, Absence{LossKind::kNodeSilent, frame.node, silence, 1, "its agent was started again"});
   stream = {.sequence = frame.sequence - 1,
             .agent_pid = roster.agent_pid,
             .roster_time = roster.node_time,
-            .up_to = std::max(stream.up_to, roster.node_time)};
-  note_late_start(frame);
+            .up_to = goes_on ? stream.up_to : std::max(stream.up_to, roster.node_time)};
+  note_late_start(frame.node, frame.sequence - 1);
 }
 
-/// Frames before the first one that came. They are not lost: nobody listened.
-void Ingest::note_late_start(const wire::Frame& frame) {
-  if (frame.sequence == 1) return;
-  tell(&Sink::absence, Absence{LossKind::kBeforeStart, frame.node, {}, frame.sequence - 1, {}});
+/// The first one of a node that came: also those of an agent before its own.
+std::uint64_t Ingest::frames_before(const wire::Frame& frame, const wire::Roster& roster) {
+  const std::uint64_t of_another = roster.taken_over ? roster.taken_over->last_frame : 0;
+  return std::max(frame.sequence - 1, of_another);
+}
+
+/// They are not lost: nobody listened.
+void Ingest::note_late_start(const std::string& node, std::uint64_t frames) {
+  if (frames > 0) tell(&Sink::absence, Absence{LossKind::kBeforeStart, node, {}, frames, {}});
 }
 
 /// What came before we listened lies between the session's beginning and the first event that we hear.

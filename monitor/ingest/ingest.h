@@ -88,7 +88,9 @@ class Ingest {
   bool in_turn(const wire::Frame& frame, Stream& stream);
   void note_gap(const wire::Frame& frame, Stream& stream);
   void close_gap(const std::string& node, Stream& stream, Nanoseconds up_to);
-  void note_late_start(const wire::Frame& frame);
+  static std::uint64_t frames_before(const wire::Frame& frame, const wire::Roster& roster);
+  void note_late_start(const std::string& node, std::uint64_t frames);
+  static bool nothing_was_lost(const wire::Roster& roster, const Stream& stream);
   void begin_anew(const wire::Frame& frame, const wire::Roster& roster, Stream& stream);
   void note_first_heard(const std::string& node, Stream& stream, std::span<const wire::LaneBatch> batches,
                         Nanoseconds up_to);

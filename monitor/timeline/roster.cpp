@@ -250,6 +250,16 @@ std::optional<DeclaredWaits> Timeline::waits_of(const RankPlace& place, std::uin
   return DeclaredWaits{&place.node->cycles[cycle - 1], place.node->patterns};
 }
 
+/// Who does not say where figures come from, nor why there are none, as an agent that tells what a dead one left behind, takes
+/// nothing back.
+void Timeline::take(const wire::DomainInfo& info, wire::DomainInfo& known) {
+  const bool says_source = info.source != wire::BandwidthSource::kNone || !info.note.empty();
+  wire::DomainInfo before = std::exchange(known, info);
+  if (says_source) return;
+  known.source = before.source;
+  known.note = std::move(before.note);
+}
+
 void Timeline::apply_domains(const std::string& name, Node& node, const wire::Roster& roster) {
   for (const wire::DomainInfo& info : roster.domains) {
     const int known = domain_index(name, info.id);
@@ -261,7 +271,7 @@ void Timeline::apply_domains(const std::string& name, Node& node, const wire::Ro
       node.domains.push_back(index);
       declared_bytes_ += bytes_of(name, info);
     } else {
-      domains_[std::size_t(known)].info = info;
+      take(info, domains_[std::size_t(known)].info);
     }
   }
   for (const int domain : node.domains) domains_[std::size_t(domain)].ranks.clear();

@@ -238,6 +238,7 @@ class Timeline {
   void follow(RankPlace& place, Rank rank, std::uint64_t cycle);
   wire::Step step_of(const RankPlace& place) const;
   std::optional<DeclaredWaits> waits_of(const RankPlace& place, std::uint32_t cycle) const;
+  static void take(const wire::DomainInfo& info, wire::DomainInfo& known);
   void apply_domains(const std::string& name, Node& node, const wire::Roster& roster);
   void apply_meters(const std::string& name, Node& node, const wire::Roster& roster);
   static MeterKey key_of(int domain, const wire::MeterInfo& info);

@@ -7,12 +7,10 @@
 #include <cstring>
 #include <utility>
 
-#include "probe/agent/calibration.h"
 #include "probe/agent/orders.h"
 #include "probe/agent/reach.h"
 #include "probe/machine/processor.h"
 #include "probe/session/directory.h"
-#include "probe/session/node_name.h"
 #include "probe/session/trouble_log.h"
 #include "probe/shm/clock.h"
 
@@ -42,6 +40,7 @@ constexpr Nanoseconds kSaid = Nanoseconds::max();
 constexpr Nanoseconds kFinishPatience = seconds(2);
 // for somebody who starts an agent; then it goes without asking
 constexpr Nanoseconds kLockPatience = seconds(6);
+constexpr Nanoseconds kMeeting = milliseconds(500), kMeetingLook = milliseconds(10);  // a monitor that is there answers
 constexpr Nanoseconds kMonitorPatience = seconds(5);   // then somebody is told why there is none
 constexpr Nanoseconds kNoticeTime = milliseconds(60);  // a rank that is held looks every 10 ms
 constexpr Nanoseconds kRanksEndWithUs = seconds(1);    // where one signal is for all
@@ -62,14 +61,6 @@ std::int64_t unix_time_ns() {
 /// A promise to a millisecond or so takes two bytes fewer in every frame.
 Nanoseconds rounded_down(Nanoseconds time) { return Nanoseconds(time.count() & ~((std::int64_t{1} << 20) - 1)); }
 
-/// Once the session has its folder here.
-Options with_endpoint(Options options) {
-  char socket[session::kSessionFileLimit];
-  if (options.connect == session::kAtHand && session::session_file(options.session.c_str(), "monitor.sock", socket))
-    options.connect = std::string("ipc://") + socket;
-  return options;
-}
-
 std::string text_of(const char (&field)[256]) {
   char copy[sizeof field];  // It may change while it is read.
   std::memcpy(copy, field, sizeof field);
@@ -78,37 +69,6 @@ std::string text_of(const char (&field)[256]) {
 
 }  // namespace
 
-wire::Result<std::unique_ptr<Post>> Post::take(const Options& options) {
-  auto claim = Claim::take(options.session);
-  if (!claim) return claim.error();
-  if (*claim == nullptr) return std::unique_ptr<Post>();
-  auto segment = Segment::make_as_large_as_fits(options.slots, options.ring_events, calibrate_clock(options.clock));
-  if (!segment) return segment.error();
-  std::string listen = options.listen.empty() ? (*claim)->default_endpoint() : options.listen;
-  return std::make_unique<Post>(Post{std::move(*claim), std::move(*segment), std::move(listen)});
-}
-
-wire::Result<std::unique_ptr<Agent>> Agent::open(const Options& wanted, Post post) {
-  const Options options = with_endpoint(wanted);
-  char node[session::kNodeNameLimit];
-  session::node_name(node);
-  auto outlet = outlet::Outlet::open({.session = options.session,
-                                      .node = node,
-                                      .listen = post.listen,
-                                      .connect = options.connect,
-                                      .buffer_bytes = options.buffer_bytes,
-                                      .key = options.key,
-                                      .listen_key = options.listen_key,
-                                      .node_clock = [clock = post.segment->clock()] { return shm::now(clock); }});
-  if (!outlet) return outlet.error();
-  std::unique_ptr<Agent> agent(new Agent(options, std::move(post), std::move(*outlet)));
-  const pid_t found_by = agent->keeper_ != 0 ? agent->keeper_ : getpid();
-  const wire::Status published =
-      agent->claim_->publish(agent->outlet_->listen_endpoint(), agent->segment_->fd(), found_by);
-  if (!published) return published.error();
-  return agent;
-}
-
 Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> outlet)
     : options_(options),
       claim_(std::move(post.claim)),
@@ -116,7 +76,8 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
       traces_(segment_->traces()),
       keeper_(post.keeper),
       outlet_(std::move(outlet)),
-      domains_(options.bandwidth, options.calibrated),
+      domains_(options.left_by.empty() ? Domains(options.bandwidth, options.calibrated)
+                                       : Domains::of_the_dead(options.calibrated)),
       frames_(Nanoseconds(segment_->header().promised_ns.load())),
       beginning_(segment_->header(), now()),
       in_slot_(segment_->slots(), nullptr) {
@@ -131,12 +92,15 @@ Agent::Agent(const Options& options, Post post, std::unique_ptr<outlet::Outlet> 
 /// lives, so that no rank goes on being held for the other.
 void Agent::take_over() {
   shm::Header& header = segment_->header();
+  if (const std::int32_t before = header.agent_pid.load(); before > 0)
+    roster_.taken_over = {before, header.last_frame.load()};
   slots_used_ = std::min(header.slots_used.load(), segment_->slots());
   for (std::uint32_t i = 0; i < slots_used_; ++i) {
     if (segment_->slot(i).state.load() != SlotState::kFree) shm::withdraw_all(segment_->slot(i));
   }
   header.agent_start.store(session::process_start_time(getpid()));
   header.agent_pid.store(getpid());
+  header.last_frame.store(0);
   header.open.store(1);
 }
 
@@ -181,8 +145,27 @@ void Agent::learn_beginning() {
 
 Nanoseconds Agent::now() const { return shm::now(segment_->clock()); }
 
+/// By ranks that have not been admitted yet; they take one slot after the other.
+bool Agent::is_some_ring_filled() const {
+  for (std::uint32_t i = 0; i < segment_->slots(); ++i) {
+    const shm::Slot& slot = segment_->slot(i);
+    if (slot.state.load(std::memory_order_acquire) == SlotState::kFree) return false;
+    const std::uint64_t written = slot.head.load(std::memory_order_relaxed) - slot.tail.load(std::memory_order_relaxed);
+    if (slot.thread_places.load() > 0 || written >= segment_->ring_events() / kFullEnough) return true;
+  }
+  return false;
+}
+
+/// What is taken from the rings while nobody is there to hear it goes with us, and what lies in them does not.
+void Agent::meet_monitor(const std::atomic<bool>& stop) {
+  const Nanoseconds until = now() + kMeeting;
+  while (!options_.connect.empty() && outlet_->consumers() == 0 && !stop && now() < until && !is_some_ring_filled())
+    serve_until(now() + kMeetingLook, stop);
+}
+
 void Agent::run(const std::atomic<bool>& stop, const std::atomic<bool>& no_more_ranks) {
   domains_.begin(now());
+  meet_monitor(stop);
   while (!stop && !may_end(now(), no_more_ranks)) {
     const Nanoseconds began = now();
     sweep();
@@ -247,6 +230,7 @@ void Agent::sweep() {
   stand_in_for_keeper();
   watch_monitor(began);
   learn_beginning();
+  note_frames(1);
   admit_newcomers(began);
   watch_processes(began);
   Nanoseconds promise = rounded_down(began - kPromiseMargin);
@@ -257,6 +241,7 @@ void Agent::sweep() {
     send_frames(promise);
     frame_sent_at_ = began;
   }
+  note_frames(0);
   dismiss_ended();
   segment_->header().sweeps.fetch_add(1, std::memory_order_relaxed);
 }
@@ -301,7 +286,9 @@ void Agent::admit(std::uint32_t index, const Newcomer& who, Nanoseconds now) {
   const Nanoseconds held_before = std::max(known.held, Nanoseconds(slot.held_before_ns.load()));
   auto resident = std::make_unique<Resident>(*segment_, index, who, now, known.last, held_before, names_);
   in_slot_[index] = resident.get();
-  if (!deaths_.watch(*resident)) resident->forget_process_fd();
+  const bool is_dead = !options_.left_by.empty();  // And its number another's.
+  if (is_dead) resident->note_process_end(now);
+  if (is_dead || !deaths_.watch(*resident)) resident->forget_process_fd();
   residents_[who.rank] = std::move(resident);
   roster_changed_ = true;
 }
@@ -423,7 +410,11 @@ void Agent::send_frames(Nanoseconds up_to) {
   call_entries_ = 0;
   outlet_->send(std::move(events));
   segment_->header().promised_ns.store(frames_.promised().count());
+  note_frames(1);
 }
+
+/// `begun`: one more may be made of what is taken from the rings now.
+void Agent::note_frames(std::uint64_t begun) { segment_->header().last_frame.store(outlet_->frames() + begun); }
 
 /// Who comes late, or records from some moment on, learns from the latest roster alone whom a rank waits for that said
 /// it once.

@@ -36,6 +36,8 @@ struct Options {
   bool allow_inject = false;                              ///< Delays and noise may be ordered.
   /// Both clocks of this machine at some earlier moment, which makes a start shorter (calibration.h).
   std::optional<shm::ClockReading> clock;
+  /// Not empty: its agent and its ranks are dead, and what they left is told for it.
+  std::string left_by;
 };
 
 /// What an agent needs before it can speak to anybody, and what outlives it: its place in the session's folder, and the
@@ -57,6 +59,9 @@ class Agent {
   /// let go, and what they have written since goes into a new stream.
   static wire::Result<std::unique_ptr<Agent>> open(const Options& options, Post post);
 
+  /// Tells what lies in the memory of an agent that has died with all its ranks, and had not said its end.
+  static wire::Status tell_what_is_left(const Options& options, std::unique_ptr<Segment> segment);
+
   /// Until all ranks have left and every attached monitor has everything, or `stop` is set (by a signal handler). Another
   /// program may follow the one whose ranks have left, for half a second unless `no_more_ranks` is set.
   void run(const std::atomic<bool>& stop, const std::atomic<bool>& no_more_ranks);
@@ -76,6 +81,8 @@ class Agent {
   void take_over();
   void stand_in_for_keeper();
   bool let_go();
+  bool is_some_ring_filled() const;
+  void meet_monitor(const std::atomic<bool>& stop);
   void watch_monitor(wire::Nanoseconds now);
   void learn_beginning();
   void see_ranks_end();
@@ -85,6 +92,7 @@ class Agent {
   bool somebody_needs_us() const;
   void sweep();
   void admit_newcomers(wire::Nanoseconds now);
+  bool somebody_waits() const;
   bool can_admit(const Newcomer& who) const;
   void admit(std::uint32_t index, const Newcomer& who, wire::Nanoseconds now);
   void let_wait(std::uint32_t index, const Newcomer& who, Resident& first, wire::Nanoseconds now);
@@ -98,6 +106,7 @@ class Agent {
   void note_news(Resident& resident, wire::Nanoseconds now);
   void collect_calls(wire::Nanoseconds now);
   void send_frames(wire::Nanoseconds now);
+  void note_frames(std::uint64_t begun);
   void send_roster();
   bool somebody_began_to_follow() const;
   bool somebody_follows_another() const;

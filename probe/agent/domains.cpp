@@ -57,7 +57,7 @@ Domains::Placement Domains::find_place(const Resident& resident, Nanoseconds now
   if (said < 0 && !resident.is_over() && now - resident.joined_at() < kTimeToSay) return {};
   const Topology& machine = topology(now);
   if (said >= 0) return {said, false, false};
-  const Topology::Place found = machine.place_of(resident.pid());
+  const Topology::Place found = are_dead_ ? Topology::Place() : machine.place_of(resident.pid());
   // Its process may have ended before anybody looked.
   const bool is_guess = machine.domains().size() > 1;
   if (found.domain < 0) return {machine.domain_of_processor(resident.slot().processor), is_guess, false};

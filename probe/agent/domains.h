@@ -26,6 +26,10 @@ class Domains {
         others_(sampler::other_instruments(places)),
         calibrated_(std::move(calibrated)) {}
 
+  /// Of ranks whose processes are gone: nothing is counted any more, and where they ran is what they said, or where they were
+  /// when they joined.
+  static Domains of_the_dead(std::optional<words::DomainCurve> calibrated) { return Domains(std::move(calibrated)); }
+
   /// Looks at the machine and starts what counts on it, so that this need not happen beside ranks that work already.
   void begin(wire::Nanoseconds now) { topology(now); }
   /// Where `resident` runs: as it said itself, else, once it had the time to say so, by the processors it is bound to.
@@ -44,6 +48,9 @@ class Domains {
   const std::vector<wire::MeterInfo>& meters() const { return meters_.all(); }
 
  private:
+  explicit Domains(std::optional<words::DomainCurve> calibrated)
+      : calibrated_(std::move(calibrated)), are_dead_(true) {}
+
   struct Domain {
     wire::DomainInfo info;
     bool is_virtual = false;
@@ -77,6 +84,7 @@ class Domains {
   std::vector<std::unique_ptr<sampler::Source>> sources_;  ///< The best first.
   std::vector<std::unique_ptr<sampler::Instrument>> others_;
   std::optional<words::DomainCurve> calibrated_;
+  bool are_dead_ = false;  ///< Numbers of their processes are others'.
   Meters meters_;
   std::unique_ptr<Topology> topology_;
   bool are_met_ = false;  ///< Instruments know the machine, and count on it.

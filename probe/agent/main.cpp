@@ -15,9 +15,11 @@
 
 #include "probe/agent/agent.h"
 #include "probe/agent/background.h"
+#include "probe/agent/deposit.h"
 #include "probe/agent/keeper.h"
 #include "probe/arguments/command_line.h"
 #include "probe/machine/memory.h"
+#include "probe/session/trouble_log.h"
 #include "probe/wire/printable.h"
 #include "probe/words/quantity.h"
 
@@ -26,7 +28,10 @@ namespace {
 using idlewave::agent::Agent;
 using idlewave::agent::Background;
 using idlewave::agent::Keeper;
+using idlewave::agent::leave_with_host;
+using idlewave::agent::Options;
 using idlewave::agent::Post;
+using idlewave::agent::Segment;
 using idlewave::arguments::CommandLine;
 
 constexpr int kBadUsage = 2;
@@ -122,6 +127,9 @@ void describe(CommandLine& app, Arguments& arguments) {
       .check([&options](const std::string& text) { return read_clock(text, options.clock); });
   app.add("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted").show_default();
   app.add("--powercap", options.bandwidth.rapl, "where the kernel shows energy counters").show_default();
+  app.add("--left-by", options.left_by,
+          "tell what an agent left that was ended with all its ranks, for the node of this name: its memory is our "
+          "standard input");
   app.add("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
 }
 
@@ -146,6 +154,7 @@ int work(const Arguments& arguments, Background starter) {
     starter.report(EXIT_SUCCESS, "idlewave-agent: session " + options.session + " has an agent already");
     return EXIT_SUCCESS;
   }
+  leave_with_host(options, *(*post)->segment);
   if (!arguments.detach) return collect(options, std::move(**post), starter);
   Keeper keeper(options.session, std::move(*post), [&](Post of_keeper, Background of_starter) {
     return collect(options, std::move(of_keeper), of_starter);
@@ -153,10 +162,20 @@ int work(const Arguments& arguments, Background starter) {
   return keeper.run(starter);
 }
 
+int tell_what_is_left(const Options& options) {
+  auto segment = Segment::take(STDIN_FILENO);
+  const auto told = segment ? Agent::tell_what_is_left(options, std::move(*segment)) : segment.error();
+  if (told) return EXIT_SUCCESS;
+  const std::string line = "what node " + options.left_by + " left can't be told: " + told.error().message;
+  idlewave::session::note_trouble(options.session.c_str(), line.c_str());
+  return EXIT_FAILURE;
+}
+
 /// What a library throws, such as for want of memory, is told to whoever waits for the agent to start.
 int run(const Arguments& arguments) {
   Background starter = arguments.detach ? Background::enter() : Background::stay();
   try {
+    if (!arguments.options.left_by.empty()) return tell_what_is_left(arguments.options);
     return work(arguments, starter);
   } catch (const std::exception& error) {
     starter.report(kBadUsage, std::string("idlewave-agent: ") + error.what());

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -63,6 +64,22 @@ wire::Result<std::unique_ptr<Segment>> Segment::make(std::uint32_t slots, std::u
   header->clock = clock;
   header->magic = shm::kMagic;
   return std::unique_ptr<Segment>(new Segment(fd, memory, slots, ring_events, clock));
+}
+
+wire::Result<std::unique_ptr<Segment>> Segment::take(int fd) {
+  struct stat status {};
+  const int seals = fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals || fstat(fd, &status) != 0 || status.st_size < off_t(sizeof(shm::Header)))
+    return wire::Error{"this is no memory of an agent"};
+  const auto size = std::size_t(status.st_size);
+  void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return no_memory(size, errno);
+  const auto& header = *static_cast<const shm::Header*>(memory);
+  const std::uint32_t slots = header.slots, ring_events = header.ring_events;
+  if (header.magic == shm::kMagic && header.version == shm::kLayoutVersion && shm::can_hold(size, slots, ring_events))
+    return std::unique_ptr<Segment>(new Segment(fd, memory, slots, ring_events, header.clock));
+  munmap(memory, size);
+  return wire::Error{"this is memory of another version of idlewave"};
 }
 
 Segment::~Segment() {

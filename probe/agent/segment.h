@@ -20,6 +20,8 @@ class Segment {
   static wire::Result<std::unique_ptr<Segment>> make_as_large_as_fits(std::uint32_t most_slots,
                                                                       std::uint32_t ring_events,
                                                                       const shm::Clock& clock);
+  /// That of an agent that has died, as somebody handed it to us. It may hold anything.
+  static wire::Result<std::unique_ptr<Segment>> take(int fd);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;

@@ -24,8 +24,6 @@ namespace {
 constexpr std::int64_t kPatienceMs = 5000;
 /// An agent that does not open in this time is taken for one that ends.
 constexpr std::int64_t kClosedPatienceMs = 500;
-constexpr std::uint32_t kMostSlots = 1 << 20;
-constexpr std::uint32_t kMostRingEvents = 1 << 24;
 
 bool find_agent(const char* session, session::AgentRecord& agent) {
   return session::read_agent_record(session, agent) && session::is_alive(agent);
@@ -90,12 +88,6 @@ int open_memory(const session::AgentRecord& agent) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", agent.pid, agent.memory_fd);
   return open(path, O_RDWR | O_CLOEXEC);
-}
-
-bool is_possible(std::uint32_t slots, std::uint32_t ring_events, std::size_t bytes) {
-  if (slots == 0 || slots > kMostSlots || ring_events < 8 || ring_events > kMostRingEvents) return false;
-  const bool is_power_of_two = (ring_events & (ring_events - 1)) == 0;
-  return is_power_of_two && shm::segment_bytes(slots, ring_events) <= bytes;
 }
 
 /// A segment that could be cut short would end the host by a signal.
@@ -201,7 +193,7 @@ bool Membership::map_header(int memory_fd) {
   slots_ = header().slots;
   ring_events_ = header().ring_events;
   const bool is_ours = header().magic == shm::kMagic && header().version == shm::kLayoutVersion &&
-                       is_possible(slots_, ring_events_, static_cast<std::size_t>(status.st_size));
+                       shm::can_hold(static_cast<std::size_t>(status.st_size), slots_, ring_events_);
   if (is_ours && traces_.map(memory_fd, shm::traces_offset(), sizeof(shm::TraceRoom))) return true;
   if (!is_ours)
     refusal_ =

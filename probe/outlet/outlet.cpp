@@ -420,6 +420,7 @@ std::optional<Nanoseconds> Outlet::pace() const {
   const auto hastiest = std::ranges::min_element(impl_->consumers, hastier);
   return hastiest == impl_->consumers.end() ? std::nullopt : std::optional(hastiest->second.pace);
 }
+std::uint64_t Outlet::frames() const { return impl_->backlog.next() - 1; }
 std::uint64_t Outlet::bytes_sent() const { return impl_->bytes_sent; }
 std::string Outlet::listen_endpoint() const { return impl_->mailbox->listen_endpoint(); }
 std::optional<std::int64_t> Outlet::told_beginning() const { return impl_->told_beginning; }

@@ -70,6 +70,7 @@ class Outlet {
   int consumers() const;  ///< Attached now.
   /// How far apart frames may be for every consumer, a second at most; nothing: nobody is attached.
   std::optional<wire::Nanoseconds> pace() const;
+  std::uint64_t frames() const;  ///< In the stream so far, which is the number of the latest.
   std::uint64_t bytes_sent() const;
   std::string listen_endpoint() const;  ///< With the port that was given for tcp://*:0.
   /// When the session began, as the monitor that we connect to said last; wall clock, ns since 1970.

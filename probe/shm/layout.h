@@ -21,7 +21,7 @@
 namespace idlewave::shm {
 
 inline constexpr std::uint64_t kMagic = 0x65766177656c6469;  // "idlewave", little endian
-inline constexpr std::uint32_t kLayoutVersion = 15;
+inline constexpr std::uint32_t kLayoutVersion = 16;
 inline constexpr std::uint32_t kDefaultSlots = 1024;  ///< Ranks per node.
 /// Events per ring; a power of two. 256 KiB, 1.6 s at 10,000 events/s.
 inline constexpr std::uint32_t kDefaultRingEvents = 1 << 14;
@@ -61,9 +61,11 @@ struct alignas(64) Header {
   std::atomic<std::uint64_t> agent_start{0};  ///< session::process_start_time(agent_pid).
   /// Grows whenever the agent has looked after its ranks, some 28 times a second.
   std::atomic<std::uint64_t> sweeps{0};
-  // For the one that takes over: slots from here on were never seen taken; no event before this time may follow; when
-  // the session began.
+  // For the one that takes over: slots from here on were never seen taken; what was on its way; no event before this time
+  // may follow; when the session began.
   std::atomic<std::uint32_t> slots_used{0};
+  /// Of the agent's stream: up to here its frames may hold what no ring holds any more.
+  std::atomic<std::uint64_t> last_frame{0};
   std::atomic<std::int64_t> promised_ns{0};
   std::atomic<Began> began_known{Began::kNotKnown};
   std::atomic<std::int64_t> began_ns{0};
@@ -216,6 +218,13 @@ constexpr std::size_t thread_rings_offset(std::uint32_t slots, std::uint32_t rin
 }
 constexpr std::size_t segment_bytes(std::uint32_t slots, std::uint32_t ring_events) {
   return thread_rings_offset(slots, ring_events, slots);
+}
+
+/// Whether a file of so many bytes can hold what its header says.
+constexpr bool can_hold(std::size_t bytes, std::uint32_t slots, std::uint32_t ring_events) {
+  constexpr std::uint32_t kMostSlots = 1 << 20, kMostRingEvents = 1 << 24;
+  if (slots == 0 || slots > kMostSlots || ring_events < 8 || ring_events > kMostRingEvents) return false;
+  return (ring_events & (ring_events - 1)) == 0 && segment_bytes(slots, ring_events) <= bytes;
 }
 
 inline TraceRoom& traces_at(void* segment) {

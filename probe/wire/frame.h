@@ -118,6 +118,14 @@ struct LessonPage {
 
 /// Everything about a node that changes slowly. Sent first, again whenever something in it changed, and again when a consumer attaches;
 /// the latest replaces all before it.
+/// Whose place an agent took that died before it had said its end.
+struct TakenOver {
+  std::int32_t agent_pid = 0;
+  /// Of its frames up to this one something may be missing where it has not come; the rest was still in the rings.
+  std::uint64_t last_frame = 0;
+  friend bool operator==(const TakenOver&, const TakenOver&) = default;
+};
+
 struct Roster {
   /// Ranks of the whole program, also those on other nodes. Rank numbers are below it.
   Rank world_size = 0;
@@ -135,6 +143,7 @@ struct Roster {
   std::vector<WaitCycle> cycles;      ///< The same.
   std::vector<MeterInfo> meters;      ///< The same.
   std::optional<LessonPage> lesson;   ///< What an operator shows to all who watch.
+  std::optional<TakenOver> taken_over;
   friend bool operator==(const Roster&, const Roster&) = default;
 };
 

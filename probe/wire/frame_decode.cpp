@@ -191,6 +191,9 @@ Roster read_roster(const Value& value, std::string& error) {
   read_partners(in, roster);
   read_step_sources(in, roster.ranks);
   if (in.has("meters")) roster.meters = read_array(in, "meters", kMaxMeters, read_meter, error);
+  if (in.has("agent_before"))
+    roster.taken_over = {static_cast<std::int32_t>(in.integer("agent_before", 0, kMaxInt32)),
+                         in.unsigned_integer("its_frames")};
   if (in.has("lesson")) roster.lesson = read_lesson(in.map("lesson"), error);
   require_ascending(in, "ranks", roster.ranks, &RankInfo::rank);
   require_ascending(in, "domains", roster.domains, &DomainInfo::id);

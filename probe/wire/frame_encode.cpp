@@ -131,7 +131,7 @@ void write(PackWriter& out, const Roster& roster) {
   const bool says_partners = !roster.patterns.empty() || !roster.cycles.empty();
   const std::vector<std::byte> step_sources = pack_step_sources(roster.ranks);
   out.map(10u + (roster.began ? 1u : 0u) + (says_partners ? 3u : 0u) + (step_sources.empty() ? 0u : 1u) +
-          (roster.meters.empty() ? 0u : 1u) + (roster.lesson ? 1u : 0u));
+          (roster.meters.empty() ? 0u : 1u) + (roster.lesson ? 1u : 0u) + (roster.taken_over ? 2u : 0u));
   out.integer("world", roster.world_size);
   out.integer("agent", roster.agent_pid);
   out.integer("unix", roster.unix_time_ns);
@@ -146,6 +146,8 @@ void write(PackWriter& out, const Roster& roster) {
   if (says_partners) write_partners(out, roster);
   if (!step_sources.empty()) out.bytes("steps", step_sources);
   if (!roster.meters.empty()) write_array(out, "meters", roster.meters);
+  if (roster.taken_over) out.integer("agent_before", roster.taken_over->agent_pid);
+  if (roster.taken_over) out.unsigned_integer("its_frames", roster.taken_over->last_frame);
   if (!roster.lesson) return;
   out.key("lesson");
   write(out, *roster.lesson);

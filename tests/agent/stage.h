@@ -197,6 +197,17 @@ class Monitor {
     link_ = std::move(*opened);
   }
 
+  /// Listens at `endpoint`, for an agent that is told to connect.
+  explicit Monitor(const std::string& endpoint) : is_late_(false) {
+    link::LiveOptions options;
+    options.session = "play";
+    options.endpoint = endpoint;
+    options.listen = true;
+    auto opened = link::open_live(options);
+    EXPECT_TRUE(opened);
+    link_ = std::move(*opened);
+  }
+
   /// Receives until `holds()`; false after a minute.
   template <class Condition>
   bool until(Condition holds) {

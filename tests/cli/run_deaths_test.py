@@ -246,15 +246,37 @@ class Deaths(RunCase):
         self.assertIn(b"'left' still runs", err)
         os.kill(rank, signal.SIGKILL)
 
-    def test_ranks_with_a_table_of_processes_of_their_own_leave_nothing_behind(self):
-        """When the first process of such a table ends all others are killed, our agent among them."""
-        own = ["unshare", "--pid", "--fork", "--mount-proc"]
+    def own_table(self):
+        own = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
         if subprocess.run([*own, "true"], capture_output=True).returncode != 0:
             self.skipTest("no right to make a table of processes (unshare --pid)")
-        code, _, err = self.run_it("--record", "s.iw", "--", *own, "sh", "-c", "$REPORTER 20; exit 11")
+        return own
+
+    def test_ranks_with_a_table_of_processes_of_their_own_leave_nothing_behind(self):
+        """When the first process of such a table ends all others are killed, our agent among them."""
+        code, _, err = self.run_it("--record", "s.iw", "--", *self.own_table(), "sh", "-c", "$REPORTER 20; exit 11")
         self.assertEqual(code, 11, err)
         self.assertNotIn(b"ranks go on", err)
         self.assertEqual(list(self.sessions.iterdir()), [])
+
+    def of_table_that_ends(self, script):
+        """Where the kernel takes the agent between a ring and the monitor, that is said: once in some hundred times."""
+        for attempt in range(3):
+            code, _, err = self.run_it("--report", "r.json", "--", *self.own_table(), "sh", "-c", script)
+            self.assertEqual(code, 11, err)
+            report = json.loads((self.path / "r.json").read_text())
+            if report["complete"]:
+                return report
+        self.fail(f"{report['missing']} {err}")
+
+    def test_all_is_told_of_ranks_whose_table_of_processes_ends_at_once_with_them(self):
+        self.assertEqual(self.of_table_that_ends("$REPORTER 40; exit 11")["steps"], 40)
+        self.assertEqual(self.of_table_that_ends("$REPORTER 1; exit 11")["steps"], 1)
+
+    def test_all_is_told_of_ranks_whose_agent_had_heard_nothing_when_it_died(self):
+        stopped = "$REPORTER 40 & while ! agent=$(sed -n 's/^pid //p' $IDLEWAVE_DIR/*/agent 2>&-); do sleep 0.01; done; " \
+                  "kill -STOP $(cat /proc/$agent/task/$agent/children) $agent; wait $!; exit 11"
+        self.assertEqual(self.of_table_that_ends(stopped)["steps"], 40)
 
     def watched_by(self, wrapper):
         if subprocess.run([*wrapper, "true"], capture_output=True).returncode != 0:

@@ -6,18 +6,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace idlewave::host {
@@ -97,6 +102,105 @@ TEST_F(AgentStarterTest, TakesSeveralAndOneThatGoes) {
   const int first = asker(" \n"), second = asker(" \n");
   EXPECT_EQ(answer(starter, second), "1");
   EXPECT_EQ(answer(starter, first), "1");
+}
+
+/// What an agent of node "n1" leaves with the host: a file, and a process.
+class Left {
+ public:
+  Left() : memory_(memfd_create("test", MFD_CLOEXEC)), process_(fork()) {
+    if (process_ == 0) pause();
+    EXPECT_EQ(write(memory_, "left", 4), 4);
+    lseek(memory_, 0, SEEK_SET);
+    fd_ = int(syscall(SYS_pidfd_open, process_, 0));
+  }
+  ~Left() {
+    end();
+    close(memory_);
+    close(fd_);
+  }
+  Left(const Left&) = delete;
+  Left& operator=(const Left&) = delete;
+
+  void end() {
+    if (process_ <= 0) return;
+    kill(process_, SIGKILL);
+    waitpid(std::exchange(process_, 0), nullptr, 0);
+  }
+  /// Says `line` at `socket`, with so many of the two.
+  void say(int socket, std::string line, std::size_t handed = 2) const {
+    const std::array<int, 2> both = {memory_, fd_};
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof both)] = {};
+    iovec from{line.data(), line.size()};
+    msghdr message{};
+    message.msg_iov = &from;
+    message.msg_iovlen = 1;
+    message.msg_control = room;
+    message.msg_controllen = CMSG_SPACE(handed * sizeof(int));
+    cmsghdr* const part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(handed * sizeof(int));
+    std::memcpy(CMSG_DATA(part), both.data(), handed * sizeof(int));
+    EXPECT_EQ(sendmsg(socket, &message, 0), ssize_t(line.size()));
+  }
+
+ private:
+  int memory_;
+  pid_t process_;
+  int fd_ = -1;
+};
+
+TEST_F(AgentStarterTest, HasToldWhatADeadAgentLeft) {
+  const std::string note = (folder_ / "note").string(), go = (folder_ / "go").string();
+  AgentStarter starter(folder_, agent("cat >>" + note + "; while [ ! -e " + go + " ]; do sleep 0.01; done"),
+                       {"OF_AGENT=yes"});
+  Left left;
+  const int socket = asker("");
+  left.say(socket, "memory n1\n");
+  EXPECT_EQ(answer(starter, socket), "");
+  EXPECT_TRUE(starter.has_told_what_is_left());
+  EXPECT_EQ(noted(), "") << "it lives";
+  left.end();
+  EXPECT_FALSE(starter.has_told_what_is_left());
+  std::ofstream(go).put('\n');
+  while (!starter.has_told_what_is_left()) usleep(1000);
+  EXPECT_EQ(noted(), "yes --left-by n1\nleft");
+}
+
+TEST_F(AgentStarterTest, HearsTheLastWordOfAnAgentThatDiedBeforeAnybodyLooked) {
+  AgentStarter starter(folder_, agent("exit 0"), {});
+  {
+    const Left left;
+    const int socket = asker("");
+    left.say(socket, "memory n1\n");
+    close(socket);
+  }
+  while (!starter.has_told_what_is_left()) usleep(1000);
+  EXPECT_EQ(noted(), " --left-by n1\n");
+}
+
+TEST_F(AgentStarterTest, TakesNothingElseThatIsLeftAndKeepsNoDescriptor) {
+  AgentStarter starter(folder_, agent("exit 0"), {});
+  const auto descriptors = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto before = descriptors();
+  {
+    Left left;
+    const auto try_it = [&](const std::string& line, std::size_t handed) {
+      const int socket = asker("");
+      left.say(socket, line, handed);
+      EXPECT_EQ(answer(starter, socket), "");
+    };
+    for (const char* line :
+         {"memory n1", "memory \n", "memory --session\n", "memory a b\n", "memory ../x\n", "1:2 \t\n"})
+      try_it(line, 2);
+    try_it("memory n1\n", 1);
+    left.end();
+    EXPECT_TRUE(starter.has_told_what_is_left());
+  }
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(noted(), "");
 }
 
 TEST_F(AgentStarterTest, DoesNothingForAnotherUserWhateverThePermissions) {

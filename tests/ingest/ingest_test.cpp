@@ -212,6 +212,49 @@ TEST_F(IngestTest, TellsFromWhenToWhenAnAgentThatDiedWasMissed) {
   EXPECT_EQ(timeline_.losses()[0].to, ms(25));
 }
 
+/// Of agent 8, which took the place of agent `before`.
+wire::Roster roster_of_heir(std::int32_t before, std::uint64_t last_frame, Nanoseconds at) {
+  wire::Roster made = roster_by(8, at);
+  made.taken_over = wire::TakenOver{before, last_frame};
+  return made;
+}
+
+TEST_F(IngestTest, MissesNothingOfAnAgentThatDiedWhereAllHasComeThatWasInNoRing) {
+  take(sender_.frame(roster_by(7, ms(0))));
+  take(sender_.computes(0, ms(10), ms(20)));
+  sender_.begin_again();
+  take(sender_.frame(roster_of_heir(7, 2, ms(35))));
+  take(sender_.events({{rank_lane(0), {stop(ms(30))}}}, ms(40)));
+  EXPECT_THAT(losses(), testing::IsEmpty());
+  EXPECT_EQ(timeline_.lane(0)->time_in(Category::kCompute, ms(0), ms(40)), ms(20));
+}
+
+TEST_F(IngestTest, MissesWhatAnAgentThatDiedHadTakenFromTheRingsAndNotSent) {
+  take(sender_.frame(roster_by(7, ms(0))));
+  take(sender_.computes(0, ms(10), ms(20)));
+  sender_.begin_again();
+  take(sender_.frame(roster_of_heir(7, 3, ms(35))));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kNodeSilent));
+}
+
+TEST_F(IngestTest, MissesWhatAnAgentDidOfWhichNothingWasHeard) {
+  take(sender_.frame(roster_by(7, ms(0))));
+  take(sender_.computes(0, ms(10), ms(20)));
+  sender_.begin_again();
+  take(sender_.frame(roster_of_heir(6, 1, ms(35))));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kNodeSilent));
+}
+
+TEST_F(IngestTest, MissesWhatNobodyHeardOfTheFirstAgentOfANode) {
+  take(sender_.frame(roster_of_heir(7, 2, ms(35))));
+  EXPECT_THAT(losses(), testing::ElementsAre(LossKind::kBeforeStart));
+}
+
+TEST_F(IngestTest, MissesNothingOfAnAgentThatHadTakenNothingFromTheRings) {
+  take(sender_.frame(roster_of_heir(7, 0, ms(35))));
+  EXPECT_THAT(losses(), testing::IsEmpty());
+}
+
 TEST_F(IngestTest, MissesNothingBetweenTwoProgramsOfASession) {
   take(sender_.frame(roster_by(7, ms(0))));
   take(sender_.events({{rank_lane(0), {start(ms(1)), stop(ms(5))}}}, ms(6)));

@@ -162,6 +162,7 @@ inline Roster random_roster(Random& random) {
   for (std::uint64_t i = random.below(4) * random.below(4); i > 0; --i)
     roster.meters.push_back({static_cast<DomainId>(random.any(31)), random.text(40), random.text(10), random.text(20)});
   if (random.once_in(2)) roster.lesson = random_lesson(random);
+  if (random.once_in(2)) roster.taken_over = {static_cast<std::int32_t>(random.any(31)), random.any(64)};
   return roster;
 }
 
