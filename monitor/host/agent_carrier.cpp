@@ -7,12 +7,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include "monitor/host/agent_here.h"
 #include "monitor/host/held_folder.h"
+#include "monitor/host/session.h"
 #include "monitor/host/unix_listener.h"
 #include "monitor/link/tunnel.h"
 #include "monitor/process/pipe.h"
@@ -21,13 +21,6 @@ namespace idlewave::host {
 namespace {
 
 constexpr int kTick = 1000, kTickAtTheEnd = 20;  // ms; nothing wakes us where an agent has gone
-
-std::vector<std::string> lines_of(const std::string& path) {
-  std::vector<std::string> lines;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  return lines;
-}
 
 class AgentCarrier {
  public:
@@ -62,7 +55,7 @@ class AgentCarrier {
     const auto agent = agent_here(folder_.session());
     if (agent && !std::exchange(agent_knows_, true)) say_program_has_ended(*agent);
     if (!agent && !agent_still_talks(folder_.session()) && !tunnel_.has_channels())
-      tunnel_.say_all(lines_of(folder_.path() + "/trouble.log"));
+      tunnel_.say_all(troubles_in(folder_.path() + "/trouble.log"));
   }
 
   const AgentCarrierOptions& options_;

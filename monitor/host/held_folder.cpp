@@ -86,8 +86,8 @@ HeldFolder::~HeldFolder() {
   session::AgentRecord agent;
   const bool agent_lives = session::read_agent_record(session_.c_str(), agent) && session::is_alive(agent);
   // The place goes last: then the next monitor of this name may be here.
-  for (const char* ours : {"host", "output", "program.log", "results.json", "trouble.log", "view.sock", "monitor.sock",
-                           "start.sock", "monitor"})
+  for (const char* ours : {"host", "output", "program.log", "results.json", "trouble.log", "trouble.log~", "view.sock",
+                           "monitor.sock", "start.sock", "monitor"})
     unlink((path() + "/" + ours).c_str());
   close(place_);  // There may be few descriptors.
   agent_lives ? session::remove_session_directory_if_empty(session_.c_str())

@@ -15,6 +15,7 @@
 #include "probe/outlet/mailbox/keys.h"
 #include "probe/session/agent_record.h"
 #include "probe/session/directory.h"
+#include "probe/session/trouble_log.h"
 
 namespace idlewave::host {
 namespace fs = std::filesystem;
@@ -58,6 +59,11 @@ bool says_the_same(const std::string& line, const std::string& other) {
   return what != std::string::npos && other.ends_with(line.substr(what));
 }
 
+/// The log beside which it lies, there or not.
+std::string without_link(std::string path) {
+  return path.ends_with(session::kTroubleLink) ? path.substr(0, path.rfind(session::kTroubleLink)) : path;
+}
+
 void add_line(const std::string& line, std::vector<std::string>& lines, std::size_t& more) {
   const bool is_told =
       std::any_of(lines.begin(), lines.end(), [&](const auto& told) { return says_the_same(line, told); });
@@ -68,6 +74,15 @@ void add_line(const std::string& line, std::vector<std::string>& lines, std::siz
 }
 
 }  // namespace
+
+std::vector<std::string> troubles_in(const std::string& log) {
+  std::vector<std::string> lines;
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::error_code none;
+  if (const fs::path link = fs::read_symlink(log + session::kTroubleLink, none); !none) lines.push_back(link.string());
+  return lines;
+}
 
 wire::Result<Session> Session::open(const std::string& name, const std::string& listen,
                                     const std::vector<std::string>& peers) {
@@ -181,14 +196,13 @@ std::vector<std::string> Session::troubles(const std::vector<std::string>& told)
   std::vector<std::string> files = {folder() + "/trouble.log"};
   std::error_code failed;
   for (fs::directory_iterator entry(rendezvous_, failed), end; !failed && entry != end; entry.increment(failed))
-    if (entry->path().filename().string().starts_with("trouble.")) files.push_back(entry->path());
+    if (entry->path().filename().string().starts_with("trouble.")) files.push_back(without_link(entry->path()));
   std::sort(files.begin() + 1, files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
   std::vector<std::string> lines;
   std::size_t more = 0;
-  for (const std::string& path : files) {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) add_line(line, lines, more);
-  }
+  for (const std::string& path : files)
+    for (const std::string& line : troubles_in(path)) add_line(line, lines, more);
   for (const std::string& line : told) add_line(line, lines, more);
   if (more > 0) lines.push_back(fmt::format("and {} more of that kind", more));
   return lines;

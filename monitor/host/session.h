@@ -15,6 +15,9 @@
 
 namespace idlewave::host {
 
+/// Of a trouble.log: what could not be done, also by who could not write to it (probe/session/trouble_log.h).
+std::vector<std::string> troubles_in(const std::string& log);
+
 /// One thread. Ends its program and removes what it has made when it goes.
 class Session {
  public:

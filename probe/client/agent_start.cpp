@@ -164,13 +164,15 @@ const char* last_line(char* text, std::size_t length) {
   return line_break != nullptr ? line_break + 1 : text;
 }
 
-void explain_failure(const Start& start, int messages) {
+/// `error`: why there is no file for what the agent says, where there is none.
+void explain_failure(const Start& start, int messages, int error) {
   char text[kReasonLimit / 2];
   struct stat status;
   const off_t size = messages >= 0 && fstat(messages, &status) == 0 ? status.st_size : 0;
   const off_t most = sizeof text - 1;
   const ssize_t got = size > 0 ? pread(messages, text, sizeof text - 1, size > most ? size - most : 0) : 0;
-  explain(start, "%s failed: %s", got > 0 ? last_line(text, static_cast<std::size_t>(got)) : "it did not say why");
+  const char* const silence = messages < 0 ? description_of(error) : "it did not say why";
+  explain(start, "%s failed: %s", got > 0 ? last_line(text, static_cast<std::size_t>(got)) : silence);
 }
 
 /// Of the helper alone. Where the host ignores SIGCHLD nobody would be told how a child ended. Past the library, whose
@@ -187,10 +189,11 @@ int run_helper(void* argument) {
   pid_t pid = 0;
   // In memory, so that nobody has to read while the program writes.
   const int messages = memfd_create("idlewave-start", MFD_CLOEXEC);
+  const int error = errno;
   if (!spawn(start, messages, pid)) return 0;
   const Ending ending = wait_for_end(pid, *start.deadline);
   start.outcome->succeeded = ending == Ending::kSuccess;
-  if (ending == Ending::kFailure) explain_failure(start, messages);
+  if (ending == Ending::kFailure) explain_failure(start, messages, error);
   if (ending == Ending::kTooLate) explain(start, "%s did not go into the background within %s", "5 s");
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "probe/session/trouble_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -67,21 +68,30 @@ bool place_on_this_node(const char* session, char (&out)[PATH_MAX]) {
   return session_file(session, "trouble.log", path) && print_to(out, "%s", path);
 }
 
+bool is_out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
+
+/// A link can be made without a descriptor. The first that is, stands.
+void leave_as_link(const char* path, const char* text) {
+  char link[PATH_MAX];
+  if (print_to(link, "%s%s", path, kTroubleLink)) (void)!symlink(text, link);
+}
+
 }  // namespace
 
 void note_trouble(const char* session, const char* line) {
   char path[PATH_MAX], text[1024], node[kNodeNameLimit];
   node_name(node);
   if (!place_with_host(node, path) && !place_on_this_node(session, path)) return;
-  const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  struct stat status;
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_size > static_cast<off_t>(kTroubleLimit))
-    return;
   snprintf(text, sizeof text - 1, "%s, process %d: %s", node, getpid(), line);
   for (char* c = text; *c != '\0'; ++c) {
     if (*c == '\n') *c = ' ';
   }
+  const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (!file && is_out_of_descriptors(errno)) return leave_as_link(path, text);
+  struct stat status;
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size > static_cast<off_t>(kTroubleLimit))
+    return;
   strcat(text, "\n");
   if (stands_in(path, strstr(text, ": "))) return;
   const WithoutSizeSignal guard;

@@ -1,7 +1,8 @@
 // A program that reports a few steps, for tests of what stands around it. Usage: reporter STEPS [MICROSECONDS-A-STEP
-// [RANK SIZE]]
+// [RANK SIZE]]. With REPORTER_FILES in its environment it may have no descriptor above that number.
 #include <idlewave/probe.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static void sleep_us(long us) {
@@ -9,7 +10,14 @@ static void sleep_us(long us) {
   nanosleep(&span, NULL);
 }
 
+static void take_descriptors_away(void) {
+  const char* files = getenv("REPORTER_FILES");
+  const struct rlimit limit = {files ? (rlim_t)atoi(files) : 0, files ? (rlim_t)atoi(files) : 0};
+  if (files != NULL) setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char** argv) {
+  take_descriptors_away();
   const int steps = argc > 1 ? atoi(argv[1]) : 20;
   const long step_us = argc > 2 ? atol(argv[2]) : 10000;
   idlewave_start(argc > 4 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 1);

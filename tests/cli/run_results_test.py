@@ -301,6 +301,11 @@ class Results(RunCase):
         self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done.stderr)
         self.assertFalse((self.path / "started").exists())
 
+    def test_a_rank_without_descriptors_says_why_it_is_not_watched(self):
+        code, _, err = self.shell("REPORTER_FILES=3 $REPORTER 2")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(err.decode(), r"process \d+: a rank is not watched: .*Too many open files")
+
     def test_where_there_is_room_for_a_few_files_nothing_is_left_of_what_could_not_be_started(self):
         small = ("mount -t tmpfs -o mode=700,nr_inodes=$1 none $IDLEWAVE_DIR || exit 99; "
                  "$2 run --headless -- true; echo $?; ls -A $IDLEWAVE_DIR")

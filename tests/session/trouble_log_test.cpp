@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +56,24 @@ TEST(Trouble, IsSaidOnceByAllRanksOfANode) {
   }
   const std::string text = trouble(root);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+TEST(Trouble, OfWhoHasNoDescriptorIsALinkBesideTheLog) {
+  const SessionRoot root;
+  ASSERT_TRUE(make_session_directory("s"));
+  for (const char* line : {"too many open\nfiles", "again"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const rlimit none{};
+      setrlimit(RLIMIT_NOFILE, &none);
+      note_trouble("s", line);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  EXPECT_EQ(trouble(root), "");
+  EXPECT_THAT(std::filesystem::read_symlink(root.path() / "s" / "trouble.log~").string(),
+              EndsWith(": too many open files"));
 }
 
 TEST(Trouble, IsToldWhereTheHostOfASessionOverTcpLooks) {
