@@ -139,6 +139,17 @@ class Manners(AnyProgram):
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertIn(counts + b" counts", done.stdout)
 
+    def test_behind_a_launcher_in_a_script_it_finds_those_of_that_ones_mpi_whichever_mpirun_is_at_hand(self):
+        for mpi, at_hand, counts in (("openmpi", "mpich", b"small"), ("mpich", "openmpi", b"large")):
+            for script in (["sh", "-c", '"$@"; exit $?', "sh"], ["env", "LD_PRELOAD="], ["env"]):
+                with self.subTest(mpi=mpi, script=script), tempfile.TemporaryDirectory() as first:
+                    os.symlink(self.launcher(at_hand)[0], f"{first}/mpirun")
+                    command = [*self.launcher(mpi), self.program(f"large_if_there.{mpi}"), "30"]
+                    done, report = self.watch([*script, *command], PATH=f"{first}:{os.environ['PATH']}")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(counts + b" counts", done.stdout)
+                    self.assertEqual({each["name"]: each["calls"] for each in report["functions"]}, {"MPI_Sendrecv": 30 * RANKS})
+
     def test_calls_that_a_tool_in_the_program_takes_are_said_to_be_not_seen(self):
         command = [*self.launcher("openmpi"), self.program("odd_with_tool.openmpi"), "leap", "20", self.seed]
         alone = self.call(command)
