@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <idlewave/probe.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/ring.h"
 #include "workloads/ranks/sharing.h"
+#include "workloads/support/last_cache.h"
 #include "workloads/support/pause.h"
 #include "workloads/theory/shared_memory.h"
 
@@ -33,13 +33,12 @@ using wire::seconds;
 /// Between two looks at whether the others have ended: some milliseconds at most.
 constexpr std::uint64_t kChunk = 16'000'000;  // bytes
 
-/// The arrays of a node's ranks exceed its last-level cache several times together, and a chunk.
+/// The arrays of a node's ranks exceed its last-level caches several times together, and a chunk.
 std::size_t stream_length(const ranks::Group& node) {
   constexpr std::size_t kTimesCache = 4;
   constexpr std::size_t kArrays = 3;
-  const auto cache = static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
   const std::size_t beyond_cache =
-      kTimesCache * cache / (kArrays * sizeof(double) * static_cast<std::size_t>(node.size));
+      kTimesCache * support::last_level_caches() / (kArrays * sizeof(double) * static_cast<std::size_t>(node.size));
   return std::max<std::size_t>(beyond_cache, kChunk / kernels::bytes_per_iteration(StreamKind::kTriad));
 }
 

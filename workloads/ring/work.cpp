@@ -1,7 +1,6 @@
 #include "workloads/ring/work.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include "workloads/ranks/agreement.h"
 #include "workloads/ranks/sharing.h"
 #include "workloads/ring/thread_team.h"
+#include "workloads/support/last_cache.h"
 #include "workloads/support/pause.h"
 
 namespace idlewave::ring {
@@ -74,14 +74,13 @@ Work divide_work(const Options& options, const ranks::Domain& domain) {
           nullptr};
 }
 
-/// Of a thread, long enough that together the arrays of a node's ranks exceed its last-level cache several times, and at least one
+/// Of a thread, long enough that together the arrays of a node's ranks exceed its last-level caches several times, and at least one
 /// step's work.
 std::size_t stream_length(StreamKind kind, const Options& options, const ranks::Group& node) {
   constexpr std::size_t kTimesCache = 4;
   constexpr std::size_t kArrays = 3;
-  const long cache = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L);
   const std::size_t beyond_cache =
-      kTimesCache * static_cast<std::size_t>(cache) /
+      kTimesCache * support::last_level_caches() /
       (kArrays * sizeof(double) * static_cast<std::size_t>(node.size) * static_cast<std::size_t>(options.threads));
   const std::size_t one_step =
       options.volume / static_cast<std::uint64_t>(options.threads) / kernels::bytes_per_iteration(kind);

@@ -1,13 +1,13 @@
 #include "workloads/spmv/triad.h"
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "workloads/kernels/stream.h"
 #include "workloads/ranks/agreement.h"
+#include "workloads/support/last_cache.h"
 #include "workloads/support/memory_limit.h"
 #include "workloads/support/pause.h"
 
@@ -20,11 +20,12 @@ using support::monotonic_now;
 
 constexpr std::size_t kArrays = 3;
 
-/// Of one array of one thread, so that those of a node exceed its last-level cache several times.
+/// Of one array of one thread, so that those of a node exceed its last-level caches several times.
 std::size_t array_length(int threads_of_node) {
   constexpr std::size_t kTimesCache = 4, kLeast = 1'000'000;
-  const auto cache = static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
-  return std::max(kTimesCache * cache / (kArrays * sizeof(double) * static_cast<std::size_t>(threads_of_node)), kLeast);
+  return std::max(kTimesCache * support::last_level_caches() /
+                      (kArrays * sizeof(double) * static_cast<std::size_t>(threads_of_node)),
+                  kLeast);
 }
 
 /// Seconds in which each thread moves `bytes` through its arrays.
