@@ -56,7 +56,10 @@ wire::Result<std::vector<RankRange>> parse_ranks(std::string_view text, Rank ran
 }
 
 std::vector<Rank> each_of(std::span<const RankRange> ranges) {
+  std::size_t count = 0;
+  for (const RankRange& range : ranges) count += range.last - range.first;
   std::vector<Rank> ranks;
+  ranks.reserve(count);
   for (const RankRange& range : ranges) {
     for (Rank rank = range.first; rank < range.last; ++rank) ranks.push_back(rank);
   }
