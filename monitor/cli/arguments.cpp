@@ -169,7 +169,7 @@ void add_what_ranks_are_told(CommandLine& verb, RunOptions& o) {
            waiting_call, [&o](const std::string& call) { o.step_at = call; });
   add_word(verb, "--likwid-group", "NAME",
            "Where counters can be read: tell what this group of LIKWID counts, as in MEM_DP, FLOPS_DP (memory "
-           "bandwidth alone)",
+           "bandwidth alone); none: leave the counters to others",
            likwid_group, [&o](const std::string& group) { o.likwid_group = group; });
   add_word(verb, "--machine", "FILE",
            "Where ranks do not say what their sockets can do: as this file, which `idlewave calibrate` writes",

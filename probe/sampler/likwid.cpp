@@ -13,6 +13,7 @@
 #include <cstring>
 #include <locale>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace idlewave::sampler {
@@ -21,6 +22,7 @@ namespace {
 
 constexpr Nanoseconds kPatience = std::chrono::seconds(5);
 constexpr std::size_t kLineLimit = 4096;
+constexpr std::string_view kNoGroup = "none";
 
 /// In the child, after fork: only what is safe there.
 [[noreturn]] void become_reader(const char* path, char* const* arguments, int output, pid_t parent) {
@@ -56,7 +58,9 @@ void Likwid::meet(const std::vector<MachineDomain>& machine, Nanoseconds now) {
   if (machine.empty()) return;
   rest();
   heard_at_ = now;
-  if (access(reader_path_.c_str(), X_OK) != 0) {
+  if (group_ == kNoGroup) {
+    fail("the counters are left to others (--likwid-group none)");
+  } else if (access(reader_path_.c_str(), X_OK) != 0) {
     fail("this idlewave was built without LIKWID; install likwid's headers and library, and build again");
   } else {
     start(machine);

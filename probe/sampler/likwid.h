@@ -19,7 +19,8 @@ namespace idlewave::sampler {
 /// No process is left behind, whichever side dies first.
 class Likwid : public Source {
  public:
-  /// `group`: of LIKWID, to count by; empty: what counts memory bandwidth on this processor, and nothing else.
+  /// `group`: of LIKWID, to count by; empty: what counts memory bandwidth on this processor, and nothing else; "none": no
+  /// counter is touched.
   explicit Likwid(std::string reader_path, std::string group = {})
       : reader_path_(std::move(reader_path)), group_(std::move(group)) {}
   ~Likwid() override;

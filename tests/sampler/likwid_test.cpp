@@ -77,6 +77,12 @@ std::string failure_with(const char* behaviour) {
   return Started(2).failure();
 }
 
+TEST(Likwid, TouchesNoCounterWhereTheyAreLeftToOthers) {
+  Started likwid(2, LIKWID_READER, "none");
+  EXPECT_EQ(likwid.of(1).why_not, "LIKWID: the counters are left to others (--likwid-group none)");
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "there is a reader";
+}
+
 TEST(LikwidReader, PrintsWhatTheCountersSay) {
   const Library library("");
   const auto lines = lines_of_reader("7:0 9:2", 5);
