@@ -120,6 +120,21 @@ TEST(InferredTurns, SaysOfATokenWhatItSaysWhereAllSayWhomTheyWaitFor) {
   }
 }
 
+/// Each of its workers may be the last of all in a few steps only, or in none.
+TEST(InferredTurns, SaysOfAMasterAndItsWorkersWhatItSaysWhereAllSayWhomTheyWaitFor) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 10; ++trial) {
+    SCOPED_TRACE(trial);
+    const MessageProgram shape = master_and_workers(dice.whole(4, 64));
+    const MessageProgram program = run_of(dice.whole(0, 1) ? shape : turned_round(shape), 0.3 * dice.whole(0, 1), dice);
+    const auto said = timeline_of(program), not_said = timeline_of(program, Partners::kNotSaid);
+    EXPECT_LT(
+        difference(causes::find_causes(said, kFromBeginToEnd), causes::find_causes(not_said, kFromBeginToEnd)).share(),
+        0.01);
+    EXPECT_EQ(waves_in(not_said), waves_in(said));
+  }
+}
+
 /// Of two partners one may be the last in all steps but a few. What ranks do that work alike at the same time is told of either.
 TEST(InferredTurns, SaysMostlyTheSameOfSweepsAndTrees) {
   Dice dice(any_seed());

@@ -7,11 +7,15 @@
 #include <numeric>
 #include <utility>
 
-#include "monitor/analysis/partners/ends_fit.h"
 #include "monitor/analysis/partners/step_waits.h"
 
 namespace idlewave::analysis::partners {
 namespace {
+
+/// Of one master.
+constexpr std::size_t kFewestWorkers = 3;
+/// Of what a rank waits: by so much less may be explained by all of its workers, whose messages take time one after another.
+constexpr double kAsWell = 0.01;
 
 /// What a rank waits for, as far as it is known.
 EndsFit fit_of(const steps::StepSample& sample, std::size_t rank, double worth_it) {
@@ -38,14 +42,37 @@ bool GraphSearch::advance(LookBudget& budget) {
 GraphSearch::Found GraphSearch::ask(std::size_t rank, const std::vector<std::size_t>& others, double worth_it,
                                     LookBudget& budget) const {
   EndsFit fit = fit_of(sample_, rank, worth_it);
+  const auto partners = fit.explain(
+      others, [this](std::size_t each) { return [this, each](std::size_t row) { return sample_.done(row)[each]; }; });
+  budget.spend(fit.looks());
+  return found_by(fit, rank, partners);
+}
+
+GraphSearch::Found GraphSearch::found_by(const EndsFit& fit, std::size_t rank,
+                                         const std::vector<std::size_t>& others) const {
   std::vector<Rank> offsets;
-  for (const std::size_t other : fit.explain(others, [this](std::size_t each) {
-         return [this, each](std::size_t row) { return sample_.done(row)[each]; };
-       }))
+  for (const std::size_t other : others)
     offsets.push_back(shorter_way(std::int64_t(other) - std::int64_t(rank), Rank(sample_.width())));
   std::ranges::sort(offsets);
-  budget.spend(fit.looks());
   return {std::move(offsets), fit.off(), fit.known()};
+}
+
+void GraphSearch::ask_for_those_who_wait_for(std::size_t rank, LookBudget& budget) {
+  std::vector<std::size_t> others;
+  for (std::size_t other = 0; other < found_.size(); ++other) {
+    const Rank offset = shorter_way(std::int64_t(rank) - std::int64_t(other), Rank(sample_.width()));
+    if (std::ranges::find(found_[other].offsets, offset) != found_[other].offsets.end()) others.push_back(other);
+  }
+  if (others.size() < kFewestWorkers) return;
+  std::vector<double> latest(sample_.rows(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t row = 0; row < latest.size(); ++row)
+    for (const std::size_t other : others) latest[row] = std::fmax(latest[row], sample_.done(row)[other]);
+  EndsFit fit = fit_of(sample_, rank, EndsFit::kWorthIt);
+  const double most = found_[rank].off + kAsWell * fit.off();
+  fit.explain(std::vector{&latest},
+              [](const auto* posts) { return [posts](std::size_t row) { return (*posts)[row]; }; });
+  budget.spend(fit.looks() + latest.size() * others.size());
+  if (fit.off() <= most) found_[rank] = found_by(fit, rank, others);
 }
 
 void GraphSearch::ask_next_rank(LookBudget& budget) {
@@ -74,6 +101,7 @@ void GraphSearch::ask_next_rank_again(LookBudget& budget) {
   for (const Rank offset : common_) others.push_back((rank + std::size_t(offset + Rank(ranks))) % ranks);
   Found again = ask(rank, others, EndsFit::kWorthCommon, budget);
   if (again.off <= found_[rank].off + kRounding) found_[rank] = std::move(again);
+  ask_for_those_who_wait_for(rank, budget);
 }
 
 Graph GraphSearch::found() const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "monitor/analysis/look_budget.h"
+#include "monitor/analysis/partners/ends_fit.h"
 #include "monitor/analysis/steps/step_sample.h"
 
 namespace idlewave::analysis::partners {
@@ -18,6 +19,8 @@ struct Graph {
 /// A rank goes on when it has begun to wait and all whom it waits for have done their part, and their messages have come. One by
 /// one those are added that explain best when a rank went on, as long as there is something to explain. Then distances that many
 /// have found are asked for once more, of all: of ranks that do the same at the same time the one at such a distance is meant.
+/// Where ranks wait before their work, it is asked instead of a rank for which several others wait whether it waits for all of
+/// these, as a master does for its workers, of whom each is the last now and then.
 /// Costs ranks^2 times rows, for each partner of a rank; however the work is cut, the same is found. The sample must outlive it;
 /// one thread.
 class GraphSearch {
@@ -42,6 +45,8 @@ class GraphSearch {
   void ask_next_rank(LookBudget& budget);
   void ask_next_rank_again(LookBudget& budget);
   void find_common_offsets();
+  void ask_for_those_who_wait_for(std::size_t rank, LookBudget& budget);
+  Found found_by(const EndsFit& fit, std::size_t rank, const std::vector<std::size_t>& others) const;
 
   const steps::StepSample& sample_;
   std::vector<Found> found_;  ///< By rank, of those that were asked.
