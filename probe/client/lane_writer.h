@@ -61,7 +61,7 @@ class LaneWriter {
 
   /// When that was.
   wire::Nanoseconds switch_to(wire::Phase phase) {
-    if (!is_short_) [[unlikely]]
+    if (!is_short()) [[unlikely]]
       return switch_to(phase, wire::CallPartners());
     return switch_plainly(phase);
   }
@@ -127,16 +127,19 @@ class LaneWriter {
   wire::Phase current() const { return current_; }
 
   /// A switch is a stamp by the counter and a store, as nearly always.
-  bool is_short() const { return is_short_; }
+  bool is_short() const { return way_ >= Way::kShort; }
   /// The same, and there is nothing else to look at.
-  bool is_plain() const { return is_plain_; }
+  bool is_plain() const { return way_ == Way::kPlain; }
   /// Whoever switches has to look at more, and be told so by is_plain().
   void be_looked_after(bool is_so) {
     is_looked_after_ = is_so;
     note_whether_plain();
   }
   /// For good.
-  void be_plain_no_more() { is_plain_ = is_short_ = is_quick_ = false; }
+  void be_plain_no_more() {
+    way_ = Way::kLong;
+    is_quick_ = false;
+  }
 
   /// Of the latest event that has one of its own.
   wire::Nanoseconds last() const { return last_; }
@@ -148,6 +151,9 @@ class LaneWriter {
   wire::Nanoseconds now() const { return std::max(last_, is_quick_ ? quick_clock_.now() : now_by_any_clock()); }
 
  private:
+  /// Of a switch.
+  enum class Way : std::uint8_t { kLong, kShort, kPlain };
+
   static std::uint64_t clamp(std::uint64_t value) { return std::min(value, wire::kMaxEventValue); }
 
   [[gnu::noinline, gnu::cold]] wire::Nanoseconds now_by_any_clock() const { return shm::now(clock_); }
@@ -157,8 +163,7 @@ class LaneWriter {
   /// A phase goes on that is not deeper than what is told.
   bool is_within() const { return static_cast<unsigned>(depth_ - 1) < static_cast<unsigned>(kMaxDepth); }
   void note_whether_plain() {
-    is_short_ = is_quick_ && is_within();
-    is_plain_ = is_short_ && !is_looked_after_;
+    way_ = !is_quick_ || !is_within() ? Way::kLong : is_looked_after_ ? Way::kShort : Way::kPlain;
   }
 
   void replace(wire::Phase phase, wire::Nanoseconds time, std::uint64_t value) {
@@ -174,7 +179,7 @@ class LaneWriter {
   }
 
   // In the order of their use: two lines of the cache hold what an event needs.
-  bool is_plain_ = false, is_short_ = false;
+  Way way_ = Way::kLong;
   wire::Phase current_ = wire::Phase::kNone;
   wire::Nanoseconds last_{};
   shm::QuickClock quick_clock_;

@@ -8,15 +8,12 @@ using wire::Nanoseconds;
 using wire::Phase;
 
 Nanoseconds RingWriter::push_switch_slowly(Nanoseconds time, Phase phase, Phase before) {
-  if (sum_.add_to_many(time, phase)) [[likely]]
-    ++events_since_;
-  else
-    push_most_slowly(make_event(time, 0, wire::EventKind::kSwitch, phase), before);
+  push_most_slowly(make_event(time, 0, wire::EventKind::kSwitch, phase), before);
   return time;
 }
 
 bool RingWriter::push_slowly(wire::Event event, Phase before) {
-  if (event.kind == wire::EventKind::kSwitch && sum_.add_to_many(event.time, event.phase)) {
+  if (event.kind == wire::EventKind::kSwitch && sum_.add_to_many(event.time, event.phase, before)) {
     ++events_since_;
     return true;
   }

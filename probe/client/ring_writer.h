@@ -55,8 +55,13 @@ class RingWriter {
 
   /// The same of a switch with nothing else to say; its time.
   wire::Nanoseconds push_switch(wire::Nanoseconds time, wire::Phase phase, wire::Phase before) {
-    if (head_ == room_end_) return push_switch_slowly(time, phase, before);
-    store(make_event(time, 0, wire::EventKind::kSwitch, phase));
+    if (head_ != room_end_) [[likely]] {
+      store(make_event(time, 0, wire::EventKind::kSwitch, phase));
+      return time;
+    }
+    if (!sum_.add_to_many(time, phase, before)) [[unlikely]]
+      return push_switch_slowly(time, phase, before);
+    ++events_since_;
     return time;
   }
 

@@ -41,7 +41,8 @@ bool RunSum::add_phase(Event event) {
   if (place == kNoPlace) place = place_of_new(run_.current());
   if (place == kNoPlace) return false;
   if (run_.count < kFew) events_[run_.count] = event;
-  grow(event.time.count(), event.phase, place);
+  const std::int64_t at = event.time.count();
+  shared_->grow(run_, {at, at - run_.end_ns, event.phase, run_.current(), place, std::exchange(latest_, place)});
   if (run_.count >= kFew) many_until_ns_ = until_ns_;
   return true;
 }

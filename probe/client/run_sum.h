@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "probe/shm/run.h"
 #include "probe/wire/vocabulary.h"
@@ -42,13 +43,15 @@ class RunSum {
     return {wire::Nanoseconds{std::max(step_ns_, run_.end_ns)}, step_, wire::EventKind::kStep, run_.current()};
   }
 
-  /// The same of a switch to `phase` where it takes no more than that: of a phase that has come before in a run that has grown
-  /// long. False: call add(), if there is a run.
-  bool add_to_many(wire::Nanoseconds time, wire::Phase phase) {
+  /// The same of a switch to `phase`, where it takes no more than that: of a phase that has come before in a run that has grown
+  /// long. `before`: the phase that goes on until then. False: call add(), if there is a run.
+  [[gnu::always_inline]] bool add_to_many(wire::Nanoseconds time, wire::Phase phase, wire::Phase before) {
     const std::int64_t at = time.count();
-    const std::uint32_t place = places_[static_cast<std::size_t>(run_.current())];
-    if (at >= many_until_ns_ || at - run_.end_ns >= kLongPhase || place == kNoPlace) return false;
-    grow(at, phase, place);
+    const std::int64_t lasted = at - run_.end_ns;
+    const std::size_t place = places_[static_cast<std::size_t>(before)];
+    if (at >= many_until_ns_ || lasted >= kLongPhase || place == kNoPlace) [[unlikely]]
+      return false;
+    shared_->grow(run_, {at, lasted, phase, before, place, std::exchange(latest_, place)});
     return true;
   }
 
@@ -64,7 +67,6 @@ class RunSum {
     const std::int64_t at = event.time.count();
     return at - run_.end_ns < kLongPhase && at < until_ns_;
   }
-  void grow(std::int64_t at, wire::Phase phase, std::size_t place);
   std::uint8_t place_of_new(wire::Phase phase);
   void forget_places();
 
@@ -84,15 +86,5 @@ class RunSum {
   wire::Event events_[kFew];
   std::uint8_t places_[wire::kPhaseLimit] = {};  ///< By phase, of the run.
 };
-
-/// The phase that goes on has that place, and ends now.
-[[gnu::always_inline]] inline void RunSum::grow(std::int64_t at, wire::Phase phase, std::size_t place) {
-  ++run_.count;
-  run_.ns[place] += at - run_.end_ns;
-  run_.end_ns = at;
-  run_.go_on_with(phase);
-  shared_->grow(run_, place, latest_);
-  latest_ = place;
-}
 
 }  // namespace idlewave::client
