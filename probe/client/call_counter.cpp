@@ -18,6 +18,19 @@ shm::CallBook::Function* CallCounter::add_function(const char* name) {
   return &function;
 }
 
+void CallCounter::search_and_count_message(wire::Rank receiver, std::int64_t bytes) {
+  std::uint32_t place = shm::CallBook::home_of(receiver);
+  // Bounded, whatever somebody else may have written there.
+  for (std::uint32_t looks = 0; receiver >= 0 && looks < shm::kCallPairs; ++looks) {
+    shm::CallBook::Pair& pair = book_->pair[place];
+    const std::int32_t taken_by = pair.taken_by.load(kRelaxed);
+    if (taken_by == receiver + 1) return add_message(pair.messages, pair.bytes, bytes);
+    if (taken_by == 0) return count_first_message(pair, receiver, bytes);
+    place = (place + 1) % shm::kCallPairs;
+  }
+  add_message(book_->other_messages, book_->other_bytes, bytes);
+}
+
 void CallCounter::count_first_message(shm::CallBook::Pair& pair, wire::Rank receiver, std::int64_t bytes) {
   if (pairs_ == shm::kCallPairsUsed) return add_message(book_->other_messages, book_->other_bytes, bytes);
   ++pairs_;

@@ -17,25 +17,21 @@ class CallCounter {
   /// The place of a function that has none yet; null if the book is full.
   shm::CallBook::Function* add_function(const char* name);
 
-  static void count_call(shm::CallBook::Function& function, std::int64_t time_ns, std::int64_t bytes) {
+  static void count_call(shm::CallBook::Function& function, std::int64_t bytes) {
     add(function.calls, 1);
     bytes < 0 ? add(function.unsized, 1) : add(function.bytes, static_cast<std::uint64_t>(bytes));
+  }
+  static void count_time(shm::CallBook::Function& function, std::int64_t time_ns) {
     function.time_ns.store(function.time_ns.load(kRelaxed) + time_ns, kRelaxed);
-    if (time_ns > function.longest_ns.load(kRelaxed)) function.longest_ns.store(time_ns, kRelaxed);
+    if (time_ns > function.longest_ns.load(kRelaxed)) [[unlikely]]
+      function.longest_ns.store(time_ns, kRelaxed);
   }
 
   /// A message to `receiver`; one below 0 is not a rank of the program.
   void count_message(wire::Rank receiver, std::int64_t bytes) {
-    std::uint32_t place = shm::CallBook::home_of(receiver);
-    // Bounded, whatever somebody else may have written there.
-    for (std::uint32_t looks = 0; receiver >= 0 && looks < shm::kCallPairs; ++looks) {
-      shm::CallBook::Pair& pair = book_->pair[place];
-      const std::int32_t taken_by = pair.taken_by.load(kRelaxed);
-      if (taken_by == receiver + 1) return add_message(pair.messages, pair.bytes, bytes);
-      if (taken_by == 0) return count_first_message(pair, receiver, bytes);
-      place = (place + 1) % shm::kCallPairs;
-    }
-    add_message(book_->other_messages, book_->other_bytes, bytes);
+    shm::CallBook::Pair& pair = book_->pair[shm::CallBook::home_of(receiver)];
+    const bool is_it = receiver >= 0 && pair.taken_by.load(kRelaxed) == receiver + 1;
+    is_it ? add_message(pair.messages, pair.bytes, bytes) : search_and_count_message(receiver, bytes);
   }
 
  private:
@@ -48,6 +44,7 @@ class CallCounter {
     add(messages, 1);
     if (bytes > 0) add(sum, static_cast<std::uint64_t>(bytes));
   }
+  void search_and_count_message(wire::Rank receiver, std::int64_t bytes);
   void count_first_message(shm::CallBook::Pair& pair, wire::Rank receiver, std::int64_t bytes);
 
   shm::CallBook* book_ = nullptr;

@@ -16,12 +16,18 @@ class CallSums {
 
   /// A call begins at `now`. One that is still open was left in another way than by its return.
   void open(Call call, wire::Nanoseconds now) {
-    if (is_open_) [[unlikely]]
+    if (call_ != kNone) [[unlikely]]
       close(now, client::CallCounter::kUnknownBytes);
-    is_open_ = true;
-    call_ = call;
-    began_ = now;
+    open(call);
+    begin_at(now);
   }
+  /// The same in two steps, where none is open: what does not need the time comes ahead of it, and nothing has to be kept over the
+  /// function that reads it.
+  void open(Call call) {
+    call_ = call;
+    function_ = functions_[static_cast<std::size_t>(call)];
+  }
+  void begin_at(wire::Nanoseconds now) { began_ = now; }
   /// Of the time of the call that is open.
   void leave_out(std::int64_t ns) { began_ += wire::Nanoseconds(ns); }
   /// How long orders have held the rank so far.
@@ -29,12 +35,18 @@ class CallSums {
 
   /// It is over; its time in ns.
   [[gnu::always_inline]] std::int64_t close(wire::Nanoseconds now, std::int64_t bytes) {
-    shm::CallBook::Function* function = functions_[static_cast<std::size_t>(call_)];
-    if (function == nullptr) [[unlikely]]
-      function = &place_of_new();
+    if (function_ == nullptr) [[unlikely]]
+      function_ = &place_of_new();
+    count(bytes);
+    return close_at(now);
+  }
+  /// The same in two steps, where the function has a place.
+  bool has_place() const { return function_ != nullptr; }
+  void count(std::int64_t bytes) { client::CallCounter::count_call(*function_, bytes); }
+  std::int64_t close_at(wire::Nanoseconds now) {
     const std::int64_t time_ns = (now - began_).count();
-    client::CallCounter::count_call(*function, time_ns, bytes);
-    is_open_ = false;
+    client::CallCounter::count_time(*function_, time_ns);
+    call_ = kNone;
     ended_ = now;
     return time_ns;
   }
@@ -51,8 +63,10 @@ class CallSums {
 
   shm::Slot* slot_ = nullptr;
   client::CallCounter counter_;
-  bool is_open_ = false;
-  Call call_{};
+  static constexpr auto kNone = static_cast<Call>(-1);
+
+  Call call_ = kNone;                            ///< That is open.
+  shm::CallBook::Function* function_ = nullptr;  ///< Of that; null: it has no place yet.
   wire::Nanoseconds began_{};
   wire::Nanoseconds ended_{};                                     ///< The one before.
   shm::CallBook::Function* functions_[shm::kCallFunctions] = {};  ///< By call; null: not called yet.

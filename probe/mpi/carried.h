@@ -33,7 +33,7 @@ namespace detail {
 
 /// Of nothing a library may take any type, also one of which it must not be asked: MPICH does.
 template <Form form>
-std::int64_t bytes_in(Handles& asked, std::int64_t count, Word type) {
+[[gnu::always_inline]] inline std::int64_t bytes_in(Handles& asked, std::int64_t count, Word type) {
   if (count <= 0) return count == 0 ? 0 : kUnknownBytes;
   return times(count, asked.size_of(Handles::key_of<form>(type)));
 }

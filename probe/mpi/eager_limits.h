@@ -25,6 +25,9 @@ class EagerLimits {
  public:
   static constexpr std::uint64_t kSurelyEager = 256, kSurelyRendezvous = std::uint64_t{4} << 20;
 
+  /// Of a known size, one that is not persistent.
+  static bool is_surely_eager(std::int64_t bytes) { return static_cast<std::uint64_t>(bytes) <= kSurelyEager; }
+
   Protocol of(wire::Rank peer, std::uint64_t bytes, bool is_persistent = false) const {
     if (bytes <= kSurelyEager && !is_persistent) [[likely]]
       return Protocol::kEager;

@@ -185,7 +185,7 @@ void Handles::begin(const void* caller, const BinaryInterface& interface) {
     library.window_from_fortran = find_either<Word(int)>("PMPI_Win_f2c", "PMPI_Win_fromint", caller);
     library.comm_to_fortran = find_either<int(Word)>("PMPI_Comm_c2f", "PMPI_Comm_toint", caller);
   }
-  handles.came_back(generation());
+  handles.call_began(generation());
 }
 
 void Handles::world_begins() {

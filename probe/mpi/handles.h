@@ -21,21 +21,26 @@ inline constexpr std::int64_t kUnknownSize = -1;
 /// that asks; what is static concerns all of them.
 class alignas(64) Handles {
  public:
-  /// A handle of one of the two languages, whose numbers may coincide.
+  /// A handle of one of the two languages, whose numbers may coincide: one word, which is that of C itself, and for the ints of
+  /// Fortran no address.
   class Key {
    public:
     constexpr Key() = default;
-    constexpr Key(Word handle, Language language) : handle_(handle), language_(1 + static_cast<Word>(language)) {}
-    Word handle() const { return handle_; }
-    Language language() const { return static_cast<Language>(language_ - 1); }
-    std::size_t home() const {
-      return static_cast<std::size_t>((static_cast<std::uint64_t>(handle_) * 0x9e3779b97f4a7c15u) >> 32);
+    constexpr Key(Word handle, Language language)
+        : word_(language == Language::kC ? static_cast<std::uint64_t>(handle)
+                                         : kOfFortran | static_cast<std::uint32_t>(handle)) {}
+    bool is_none() const { return word_ == 0; }
+    Word handle() const {
+      return language() == Language::kC ? static_cast<Word>(word_) : static_cast<std::int32_t>(word_);
     }
-    bool operator==(const Key& other) const { return ((handle_ ^ other.handle_) | (language_ ^ other.language_)) == 0; }
+    Language language() const { return word_ >> 32 == kOfFortran >> 32 ? Language::kFortran : Language::kC; }
+    std::size_t home() const { return static_cast<std::size_t>((word_ * 0x9e3779b97f4a7c15u) >> 32); }
+    bool operator==(const Key&) const = default;
 
    private:
-    Word handle_ = 0;
-    Word language_ = 0;  ///< One more than its number; 0: of neither.
+    static constexpr std::uint64_t kOfFortran = std::uint64_t{0x8000'0001} << 32;
+
+    std::uint64_t word_ = 0;  ///< 0: none.
   };
 
   /// Before the first question: `caller` is the address that MPI_Init, or MPI_Session_init, goes back to.
@@ -62,9 +67,9 @@ class alignas(64) Handles {
 
   /// Which handles there are: as it is now, before a call of the program.
   static std::uint32_t generation() { return shared_.generation.load(std::memory_order_relaxed); }
-  /// The program's call has returned that began then. The library is asked of no handle if any has been freed since: another
+  /// The program's call that is noted has begun then. The library is asked of no handle if any has been freed since: another
   /// thread may free the one that this call was still busy with.
-  void came_back(std::uint32_t from) { generation_at_call_ = from; }
+  void call_began(std::uint32_t then) { generation_at_call_ = then; }
 
   /// MPI_COMM_WORLD, which can't be freed.
   static bool is_world(Key comm) { return comm == shared_.world || comm == shared_.fortran_world; }
@@ -189,7 +194,7 @@ class alignas(64) Handles {
 
   /// What every call looks at, in one cache line.
   struct alignas(64) Shared {
-    Key world, fortran_world;  ///< Of no language while there is none.
+    Key world, fortran_world;  ///< None while there is none.
     Word world_handle = 0;     ///< MPI_COMM_WORLD in C, also where there is none.
     bool are_numbers = false;  ///< In C also.
     std::atomic<std::uint32_t> generation{1};

@@ -8,8 +8,6 @@ set(communicate start iprobe test icollective rma data io)
 set(special init session sessionend finalize pcontrol forget handler prepare)
 # Beyond the standard's arguments Fortran hands over the error and a length for each text. More words than the caller gave do no harm.
 set(fortran_words_more 3)
-# As many words as travel in registers, at least: then most wrappers can leave by a jump.
-set(fewest_words 6)
 
 function(make_words count types_out names_out)
   set(types "")
@@ -27,8 +25,8 @@ endfunction()
 
 # wrap(macro symbol call form words)
 function(wrap macro symbol call form words)
-  if(words LESS fewest_words)
-    set(words ${fewest_words})
+  if(words EQUAL 0)
+    set(words 1)
   endif()
   make_words(${words} types names)
   set(text "${text}${macro}(${symbol}, k${call}, ${form}, (${types}), ${names})\n" PARENT_SCOPE)

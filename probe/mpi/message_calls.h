@@ -80,24 +80,37 @@ constexpr bool starts_a_request(Call call) {
 
 constexpr bool starts_requests(Call call) { return starts_a_request(call) || call == Call::kStartall; }
 
+/// Of no language where the call has none.
+template <Call call, Form form>
+Handles::Key comm_of(const Word* words) {
+  constexpr int comm = place_of(call, "comm");
+  if constexpr (comm < 0) return {};
+  return Handles::key_of<form>(words[first_of(comm, 0)]);
+}
+
+/// Whom the arguments of a call name. `of_all`: its communicator is everybody's.
+template <Call call, Form form>
+Peers peers_by(const Word* words, bool of_all) {
+  constexpr int comm = place_of(call, "comm"), to = sent_by(call).peer, from = received_by(call).peer;
+  if constexpr (comm < 0) return kNobody;
+  if constexpr (to < 0 && from < 0) return of_all ? kEverybody : kNobody;
+  const auto rank_at = [&](int place) { return place < 0 ? -1 : int_at<form>(words[place]); };
+  return peers_of(rank_at(to), rank_at(from));
+}
+
 /// `is_sound`: the call has succeeded, so that the library may be asked of its communicator.
 template <Call call, Form form>
 Concerned concerned_by(const Word* words, bool is_sound) {
-  constexpr int comm = place_of(call, "comm");
-  if constexpr (comm < 0) return {.peers = kNobody, .all = true};
+  if constexpr (place_of(call, "comm") < 0) return {.peers = kNobody, .all = true};
   constexpr bool is_of_a_group = part_in(call).value_or(Part::kFromNeighbours) != Part::kFromNeighbours;
-  const Handles::Key key = Handles::key_of<form>(words[first_of(comm, 0)]);
+  const Handles::Key key = comm_of<call, form>(words);
   const bool all = is_of_a_group && is_sound ? handles.is_of_all(key) : Handles::is_world(key);
-  constexpr int to = sent_by(call).peer, from = received_by(call).peer;
-  if constexpr (to < 0 && from < 0) return {.peers = all ? kEverybody : kNobody, .all = all};
-  const auto rank_at = [&](int place) { return place < 0 ? -1 : int_at<form>(words[place]); };
-  return {.peers = peers_of(rank_at(to), rank_at(from)), .all = all};
+  return {.peers = peers_by<call, form>(words, all), .all = all};
 }
 
 template <Call call, Form form>
 Peer peer_at(const Word* words, int place) {
-  constexpr int comm = place_of(call, "comm");
-  const Handles::Key key = Handles::key_of<form>(words[comm]);
+  const Handles::Key key = comm_of<call, form>(words);
   const int rank = int_at<form>(words[place]);
   return {key, rank, handles.world_rank(key, rank)};
 }
@@ -177,19 +190,19 @@ inline void note_completed(const Word* words) {
   if constexpr (flag >= 0)
     if (*reinterpret_cast<const int*>(words[flag]) == 0) return;
   if constexpr (is_one_of(call, {kWait, kTest})) {
-    messages.complete(0, messages.status_at(statuses, 0, language));
+    messages.complete(0, statuses, 0, language);
   } else if constexpr (is_one_of(call, {kWaitall, kTestall})) {
     const int count = int_at<form>(words[0]);
-    for (int i = 0; i < count; ++i) messages.complete(i, messages.status_at(statuses, i, language));
+    for (int i = 0; i < count; ++i) messages.complete(i, statuses, i, language);
   } else if constexpr (is_one_of(call, {kWaitany, kTestany})) {
     constexpr int index = place_of(call, "indx");
     const int i = *reinterpret_cast<const int*>(words[index]) - first;
-    if (i >= 0) messages.complete(i, messages.status_at(statuses, 0, language));
+    if (i >= 0) messages.complete(i, statuses, 0, language);
   } else {
     constexpr int completed = place_of(call, "outcount"), places = place_of(call, "array_of_indices");
     const int count = *reinterpret_cast<const int*>(words[completed]);
     const auto* const indices = reinterpret_cast<const int*>(words[places]);
-    for (int i = 0; i < count; ++i) messages.complete(indices[i] - first, messages.status_at(statuses, i, language));
+    for (int i = 0; i < count; ++i) messages.complete(indices[i] - first, statuses, i, language);
   }
 }
 

@@ -120,8 +120,15 @@ void Messages::receive(const Peer& from, std::int64_t bytes, Word status) {
   note(partner);
 }
 
-void Messages::start_send(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
-  learner_.post();
+void Messages::start_posted_send(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
+  const bool is_plain = to.side == Side::kTo && mode == SendMode::kStandard && EagerLimits::is_surely_eager(bytes);
+  if (!is_plain || calls_say_partners_) [[unlikely]]
+    return start_posted_send_with_care(mode, to, bytes, request);
+  learner_.send(to.rank);
+  forget(handle_at(request, 0));
+}
+
+void Messages::start_posted_send_with_care(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
   say_sent(to);
   if (to.side == Side::kTo) {
     if (mode == SendMode::kStandard) look_at_send(to.rank, bytes, request);
@@ -132,15 +139,20 @@ void Messages::start_send(SendMode mode, Partner to, std::int64_t bytes, Request
   if (to.side == Side::kTo || to.side == Side::kNobody)
     forget(handle);
   else
-    put(handle).partner = to;
+    put(handle, to);
 }
 
-void Messages::start_receive(const Peer& from, std::int64_t bytes, Requests request) {
+void Messages::start_receive_of_known(wire::Rank from, Requests request) {
+  put(handle_at(request, 0), {from, Side::kFrom});
+}
+
+void Messages::start_receive_with_care(const Peer& from, std::int64_t bytes, Requests request) {
   const Partner partner = sender(from);
   if (is_awaited(partner, bytes)) learner_.post();
   const std::uint64_t handle = handle_at(request, 0);
   if (partner.side == Side::kNobody) return forget(handle);
-  receive_into(put(handle), from, partner);
+  RequestTable::Request& made = put(handle, partner);
+  if (partner.side == Side::kAnySource) remember_communicator(made, from.comm);
 }
 
 void Messages::make_send(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
@@ -154,8 +166,8 @@ void Messages::make_send(SendMode mode, Partner to, std::int64_t bytes, Requests
 void Messages::make_partitioned_send(Partner to, std::int64_t bytes, Requests request) { put_send(to, bytes, request); }
 
 void Messages::make_receive(const Peer& from, Requests request) {
-  RequestTable::Request& made = put(handle_at(request, 0));
-  receive_into(made, from, sender(from));
+  RequestTable::Request& made = put(handle_at(request, 0), sender(from));
+  remember_communicator(made, from.comm);
   made.is_persistent = made.is_idle = true;
 }
 
@@ -174,11 +186,11 @@ RequestTable::Request& Messages::put_send(Partner to, std::int64_t bytes, Reques
   return made;
 }
 
-void Messages::receive_into(RequestTable::Request& request, const Peer& from, Partner partner) {
-  request.partner = partner;
-  request.more = from.comm.handle();
+/// Of one that receives from anybody.
+void Messages::remember_communicator(RequestTable::Request& request, Handles::Key comm) {
+  request.more = comm.handle();
   request.freed_communicators = handles.freed_communicators();
-  request.language = from.comm.language();
+  request.language = comm.language();
 }
 
 void Messages::start(Requests requests, int count, CallSums& sums) {
@@ -230,10 +242,10 @@ Partner Messages::source_of(const RequestTable::Request& request, const void* st
   return may_be_gone ? Partner{} : source_in(status, {comm});
 }
 
-void Messages::complete(RequestTable::Request& request, const void* status) {
+void Messages::complete_with_care(RequestTable::Request& request, Word statuses, int at, Language language) {
   if (request.is_idle) return;
   Partner partner = request.partner;
-  if (partner.side == Side::kAnySource) partner = source_of(request, status);
+  if (partner.side == Side::kAnySource) partner = source_of(request, status_at(statuses, at, language));
   if (partner.side == Side::kGroup) learner_.wait_for_started_group(static_cast<std::uint64_t>(request.more));
   if (request.is_persistent)
     request.is_idle = true;
@@ -254,7 +266,7 @@ bool Messages::has_completed_any() {
 
 /// One that has stayed as it was is none, or one that had not been started.
 void Messages::complete_unknown(int i) {
-  if (i >= saved_ || handle_at(saved_of_, i) != handles_[i]) wait_unknown();
+  if (i >= saved_ || (i >= 0 && handle_at(saved_of_, i) != handles_[i])) wait_unknown();
 }
 
 /// Who has sent what anybody could have sent.

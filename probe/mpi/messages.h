@@ -59,8 +59,15 @@ class Messages {
   }
   /// `status`: as the call got it, to find out who has sent what could come from anybody; 0 where there is none.
   void receive(const Peer& from, std::int64_t bytes, Word status);
-  void start_send(SendMode mode, Partner to, std::int64_t bytes, Requests request);
-  void start_receive(const Peer& from, std::int64_t bytes, Requests request);
+  [[gnu::always_inline]] void start_send(SendMode mode, Partner to, std::int64_t bytes, Requests request) {
+    learner_.post();
+    start_posted_send(mode, to, bytes, request);
+  }
+  [[gnu::always_inline]] void start_receive(const Peer& from, std::int64_t bytes, Requests request) {
+    if (bytes > 0 || from.rank < 0 || from.world_rank < 0) [[unlikely]]
+      return start_receive_with_care(from, bytes, request);
+    start_receive_of_known(from.world_rank, request);
+  }
   [[gnu::cold]] void make_send(SendMode mode, Partner to, std::int64_t bytes, Requests request);
   /// Of which is known what it sends, and not when it is over.
   [[gnu::cold]] void make_partitioned_send(Partner to, std::int64_t bytes, Requests request);
@@ -105,16 +112,24 @@ class Messages {
   void save(Requests requests, int count) {
     saved_of_ = requests;
     saved_ = count < 0 || requests.at == nullptr ? 0 : count > kMostSaved ? kMostSaved : count;
-    for (int i = 0; i < saved_; ++i) handles_[i] = handle_at(requests, i);
+    if (are_numbers(requests.language))
+      for (int i = 0; i < saved_; ++i) handles_[i] = handle_of(static_cast<const std::uint32_t*>(requests.at)[i]);
+    else
+      for (int i = 0; i < saved_; ++i) handles_[i] = handle_of(static_cast<const std::uint64_t*>(requests.at)[i]);
   }
   /// Some of them are over that had not been, as it seems before they are told by complete().
   bool has_completed_any();
-  /// It has completed that of place `i`. `status`: its own; null where there is none.
-  void complete(int i, const void* status) {
-    RequestTable::Request* const request = i >= 0 && i < saved_ ? requests_.find(handles_[i]) : nullptr;
-    if (request != nullptr) [[likely]]
-      return complete(*request, status);
-    if (may_be_blind_ || i >= saved_ || others_start_.load(std::memory_order_relaxed)) complete_unknown(i);
+  /// It has completed that of place `i`, of which the status stands at `at`, as of status_at().
+  [[gnu::always_inline]] void complete(int i, Word statuses, int at, Language language) {
+    if (i < 0 || i >= saved_) [[unlikely]]
+      return complete_unknown(i);
+    RequestTable::Request* const request = requests_.find(handles_[i]);
+    if (request == nullptr) return may_be_blind() ? complete_unknown(i) : void();
+    if (!request->is_plain_receive() || calls_say_partners_) [[unlikely]]
+      return complete_with_care(*request, statuses, at, language);
+    const wire::Rank from = request->partner.rank;
+    requests_.erase(request);
+    learner_.wait({from, Side::kFrom});
   }
   /// In an array of statuses, or of one; null where the program wants none.
   const void* status_at(Word statuses, int i, Language language) const {
@@ -135,9 +150,10 @@ class Messages {
   bool are_numbers(Language language) const { return language == Language::kFortran || interface_.has_numbers; }
   /// Never 0. Numbers of one language and addresses of the other don't meet.
   std::uint64_t handle_at(Requests requests, int i) const {
-    if (are_numbers(requests.language)) return std::uint64_t{static_cast<const std::uint32_t*>(requests.at)[i]} + 1;
-    return static_cast<const std::uint64_t*>(requests.at)[i] + 1;
+    if (are_numbers(requests.language)) return handle_of(static_cast<const std::uint32_t*>(requests.at)[i]);
+    return handle_of(static_cast<const std::uint64_t*>(requests.at)[i]);
   }
+  static std::uint64_t handle_of(std::uint64_t request) { return request + 1; }
   static bool is_read_by_fortran(const void* status);
   Requests behind(Requests requests, int i) const;
   Word handle_in_c(Requests request) const;
@@ -159,8 +175,8 @@ class Messages {
   void say_unknown() {
     if (calls_say_partners_) partners_of_call_.wait_for({});
   }
-  RequestTable::Request& put(std::uint64_t handle) {
-    RequestTable::Request* const place = requests_.put(handle);
+  RequestTable::Request& put(std::uint64_t handle, Partner partner = {}) {
+    RequestTable::Request* const place = requests_.put(handle, partner);
     return place != nullptr ? *place : lose();
   }
   [[gnu::noinline, gnu::cold]] RequestTable::Request& lose();
@@ -170,10 +186,16 @@ class Messages {
     if (RequestTable::Request* const before = requests_.find(handle)) [[unlikely]]
       requests_.erase(before);
   }
-  static void receive_into(RequestTable::Request& request, const Peer& from, Partner partner);
+  void start_posted_send(SendMode mode, Partner to, std::int64_t bytes, Requests request);
+  void start_posted_send_with_care(SendMode mode, Partner to, std::int64_t bytes, Requests request);
+  void start_receive_of_known(wire::Rank from, Requests request);
+  void start_receive_with_care(const Peer& from, std::int64_t bytes, Requests request);
+  static void remember_communicator(RequestTable::Request& request, Handles::Key comm);
   void look_at_send(wire::Rank to, std::int64_t bytes, Requests request, bool is_persistent = false);
-  void complete(RequestTable::Request& request, const void* status);
+  void complete_with_care(RequestTable::Request& request, Word statuses, int at, Language language);
   void complete_unknown(int i);
+  /// Some of the requests that are not known may be of those that were not seen.
+  bool may_be_blind() const { return may_be_blind_ || others_start_.load(std::memory_order_relaxed); }
   static std::uint64_t key_of(Handles::Key comm, Part part);
   Partner partner_in(Handles::Key comm, Part part, int root) const;
   bool is_of_all(Handles::Key comm, Part part) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "probe/mpi/language.h"
@@ -35,13 +36,16 @@ class RequestTable {
     Sends sends = Sends::kNothing;
     bool is_idle = false;  ///< Persistent, and not started.
 
+    /// Of somebody who is known, once.
+    bool is_plain_receive() const { return partner.side == Side::kFrom && !is_persistent; }
+
     /// Word by word: an assignment of the whole would wait for a copy of it on the stack.
-    void begin(std::uint64_t its_handle) {
+    void begin(std::uint64_t its_handle, Partner its_partner) {
       handle = its_handle;
       more = 0;
       freed_communicators = 0;
-      partner.rank = 0;
-      partner.side = Side::kUnknown;
+      partner.rank = its_partner.rank;
+      partner.side = its_partner.side;
       sends = Sends::kNothing;
       language = Language::kC;
       is_persistent = is_idle = false;
@@ -49,14 +53,14 @@ class RequestTable {
   };
 
   /// A new one, in the place of one with the same handle whose end was not seen. Null: there is no room.
-  Request* put(std::uint64_t handle) {
+  Request* put(std::uint64_t handle, Partner partner = {}) {
     std::uint32_t at = home_of(handle);
     while (places_[at].handle != 0 && places_[at].handle != handle) at = next(at);
     if (places_[at].handle == 0) {
       if (size_ == kMost) return nullptr;
       ++size_;
     }
-    places_[at].begin(handle);
+    places_[at].begin(handle, partner);
     return &places_[at];
   }
 
@@ -88,7 +92,7 @@ class RequestTable {
 
  private:
   static std::uint32_t home_of(std::uint64_t handle) {
-    return static_cast<std::uint32_t>((handle * 0x9e3779b97f4a7c15u) >> 40) % kPlaces;
+    return static_cast<std::uint32_t>((handle * 0x9e3779b97f4a7c15u) >> (64 - std::countr_zero(kPlaces)));
   }
   static std::uint32_t next(std::uint32_t at) { return (at + 1) % kPlaces; }
 

@@ -1,8 +1,6 @@
 #include "probe/mpi/watcher.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,20 +10,14 @@
 
 #include "probe/client/libc_parts.h"
 #include "probe/client/own_rank.h"
-#include "probe/client/precedence.h"
 #include "probe/mpi/habits/step_finder.h"
-#include "probe/mpi/hand_linked.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/messages.h"
-#include "probe/mpi/open_sessions.h"
-#include "probe/mpi/symbols.h"
 #include "probe/mpi/trouble.h"
-#include "probe/mpi/world.h"
 
 namespace idlewave::mpi {
 
 constinit Watch watch;
-constinit OpenSessions open_sessions;
 
 namespace {
 
@@ -62,26 +54,6 @@ struct Asking {
   wire::Nanoseconds work{};       ///< Before the first of those that were answered in vain, and between them.
 };
 constinit Asking asking;
-constinit std::atomic<bool> was_begun{false};
-constinit std::atomic<bool> was_ended{false};
-constinit std::atomic<bool> has_world{false};  ///< Between MPI_Init and MPI_Finalize.
-constinit std::atomic<bool> again_is_noted{false};
-constinit std::atomic<bool> stands_back{false};
-
-void be_silent() { watch.reporter.store(nullptr, std::memory_order_relaxed); }
-
-void choose_step_source() {
-  const char* asked = text_of("IDLEWAVE_STEP_AT");
-  if (asked == nullptr) return;
-  int number = 0;
-  for (const CallInfo& call : calls()) {
-    if (call.waits && strcmp(call.name, asked) == 0) {
-      steps.source = StepSource::kCall;
-      steps.call = number;
-    }
-    ++number;
-  }
-}
 
 /// Calls find out whether they are to say with whom they were where they look anyway.
 void tell_messages(wire::Step step) { client::probe.lane.be_looked_after(messages.step(step)); }
@@ -98,86 +70,6 @@ void begin_step_by_word() {
   step(steps.next++);
 }
 
-/// A tool of the kind that takes calls and hands them on by their names for tools may be part of the program. Null: no
-/// call is hidden from us. Asks the linker for every name.
-const char* hidden_call() {
-  const NamesForAll names;
-  for (const CallInfo& call : calls())
-    if (!names.come_to_us(call.name)) return call.name;
-  return nullptr;
-}
-
-void note_hidden_call(const char* name) {
-  char line[256];
-  snprintf(line, sizeof line, "the program has an %s of its own: such calls are not seen, and count as computing",
-           name);
-  note(line);
-}
-
-/// Of the thread that reports.
-void learn_stack() {
-  pthread_attr_t thread;
-  void* begin = nullptr;
-  std::size_t size = 0;
-  if (pthread_getattr_np(pthread_self(), &thread) != 0) return;
-  if (pthread_attr_getstack(&thread, &begin, &size) == 0) {
-    watch.stack_begin = begin;
-    watch.stack_end = static_cast<const char*>(begin) + size;
-  }
-  pthread_attr_destroy(&thread);
-}
-
-void report(const World& world, const void* caller) {
-  // All that takes long comes first: from the start on, time is the program's.
-  learn_stack();
-  const char* const hidden = hidden_call();
-  choose_step_source();
-  handles.begin(caller, world.interface);
-  if (world.has_communicator) handles.world_begins();
-  messages.begin(caller, world.interface, world.rank, world.size);
-  client::in_forked_children(be_silent);
-  if (!idlewave_start(world.rank, world.size)) return;
-  client::tell_step_source(steps.source);
-  watch.sums.begin(*client::own_slot());
-  idlewave_switch_(IDLEWAVE_COMPUTE);
-  watch.reporter.store(__builtin_thread_pointer(), std::memory_order_relaxed);
-  if (hidden != nullptr) note_hidden_call(hidden);
-}
-
-void report_if_known(const World& world, const void* caller) {
-  if (world.why_not == nullptr) return report(world, caller);
-  char line[256];
-  snprintf(line, sizeof line, "a rank is not watched: %s", world.why_not);
-  note(line);
-}
-
-/// There is a session to report to, and nobody else does.
-bool may_report() { return text_of("IDLEWAVE_SESSION") != nullptr && !stands_back && !is_hand_linked(); }
-
-/// MPI begins once more in a process: beside an MPI session, after the last one, or after its end.
-void go_on() {
-  if (was_ended.load()) {
-    if (!again_is_noted.exchange(true))
-      note("MPI has begun once more in a rank whose MPI had ended: what it does then is not seen");
-    return;
-  }
-  if (watch.reporter.load() != nullptr) return;
-  if (client::is_reporter()) idlewave_switch_(IDLEWAVE_COMPUTE);
-  watch.reporter.store(client::probe.reporter.load(), std::memory_order_relaxed);
-}
-
-/// The last MPI session is over, and there may be another.
-void pause() {
-  be_silent();
-  if (client::is_reporter()) idlewave_switch_(IDLEWAVE_NONE);
-}
-
-void stop() {
-  be_silent();
-  was_ended = true;
-  idlewave_stop();
-}
-
 constexpr std::uintptr_t function_of(Call call) {
   using enum Call;
   auto ends = habits::CallSite::Ends::kNone;
@@ -192,10 +84,6 @@ constexpr auto kFunctions = [] {
   return functions;
 }();
 
-inline std::uintptr_t place_in_finder(const void* place, bool of_all) {
-  constexpr std::uintptr_t kOfSome = std::uintptr_t{1} << 63;  // no address has it
-  return reinterpret_cast<std::uintptr_t>(place) | (of_all ? 0 : kOfSome);
-}
 /// Of the call that goes on.
 habits::CallSite site_of(Call call, std::uintptr_t place) {
   return {.place = place,
@@ -214,14 +102,16 @@ habits::CallSite site_of(Call call, std::uintptr_t place) {
   return is_it ? steps.next++ : wire::kNoStep;
 }
 
+/// Steps are found, and with the end of that call none begins.
+inline bool passes(std::uintptr_t at, Peers peers) {
+  return steps.source == StepSource::kFound && steps.finder.passes(at, peers);
+}
+
 /// The number of the step that begins with the end of that call, before which the rank has worked; kNoStep: none does.
-inline wire::Step step_behind(Call call, const void* place, Concerned concerned, wire::Nanoseconds work) {
+inline wire::Step step_behind(Call call, std::uintptr_t at, Peers peers, wire::Nanoseconds work) {
   if (steps.source != StepSource::kFound) [[unlikely]]
     return step_asked_for(call);
-  const std::uintptr_t at = place_in_finder(place, concerned.all);
-  if (steps.finder.passes(at, concerned.peers)) [[likely]]
-    return wire::kNoStep;
-  return find_step(call, at, concerned.peers, work);
+  return steps.finder.passes(at, peers) ? wire::kNoStep : find_step(call, at, peers, work);
 }
 
 /// Orders that hold the rank before it works again, or before its step begins.
@@ -269,9 +159,27 @@ wire::Nanoseconds without_orders(Switch switch_to) {
     obey_within_call();
   return watch.sums.close(client::probe.lane.switch_plainly(wire::Phase::kCompute), bytes);
 }
-[[gnu::always_inline]] inline std::int64_t close(Call call, const void* place, Concerned concerned,
-                                                 std::int64_t bytes) {
-  return close(step_behind(call, place, concerned, watch.sums.work_before()), bytes);
+[[gnu::always_inline]] inline std::int64_t close(Call call, std::uintptr_t at, Peers peers, std::int64_t bytes) {
+  return close(step_behind(call, at, peers, watch.sums.work_before()), bytes);
+}
+
+/// With the end of a call nothing is to be done but to tell it.
+inline bool is_left_plainly() {
+  return client::probe.lane.is_plain() && !client::probe.gates.is_called() && watch.sums.has_place();
+}
+/// Then it is over. What does not need the time comes ahead of it: no register is saved for what has to be kept over the stamp.
+[[gnu::always_inline]] inline void leave_plainly(std::int64_t bytes) {
+  watch.sums.count(bytes);
+  watch.sums.close_at(client::probe.lane.switch_plainly(wire::Phase::kCompute));
+  end_turn();
+}
+[[gnu::noinline]] void leave_with_care(std::int64_t bytes) {
+  close(wire::kNoStep, bytes);
+  end_turn();
+}
+[[gnu::noinline]] void leave_wait_with_care(Call call, std::uintptr_t at, Peers peers, std::int64_t bytes) {
+  close(call, at, peers, bytes);
+  end_turn();
 }
 
 /// The rank has worked since the latest question was answered in vain, which was not expected.
@@ -291,9 +199,9 @@ void take_wait_back() {
 }
 
 /// Before a call that starts requests: what a rank did before may have ended the step before, as is known only now.
-[[gnu::noinline]] void find_step_behind_last(Call call, const void* place, Concerned concerned) {
+[[gnu::noinline]] void find_step_behind_last(Call call, std::uintptr_t at, Peers peers) {
   if (steps.source != StepSource::kFound) return;
-  const wire::Step step = steps.finder.start(site_of(call, place_in_finder(place, concerned.all)), concerned.peers);
+  const wire::Step step = steps.finder.start(site_of(call, at), peers);
   if (step == wire::kNoStep) [[likely]]
     return;
   steps.next = step + 1;
@@ -318,29 +226,56 @@ bool goes_on_inside(const void* frame) {
 #endif
 }
 
-bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) {
-  if (!may_enter()) [[unlikely]]
-    return false;
-  if (!take_turn(frame, caller)) return false;
-  if (asking.polling.is_open()) [[unlikely]]
-    stop_asking(call, caller);
+namespace {
+
+/// With the beginning of a call nothing is to be done but to tell it. No other is open, or it would have its turn.
+inline bool is_entered_plainly() {
+  return is_reporting() && client::probe.lane.is_short() && watch.inside.load(std::memory_order_relaxed) == nullptr &&
+         !asking.polling.is_open();
+}
+[[gnu::always_inline]] inline bool enter_plainly(Call call, wire::Phase phase) {
+  watch.sums.open(call);
+  watch.sums.begin_at(client::probe.lane.switch_plainly(phase));
+  return true;
+}
+
+[[gnu::noinline]] bool enter_with_care(Call call, wire::Phase phase, const void* frame, const void* caller) {
+  if (!may_enter() || !take_turn(frame, caller)) return false;
+  if (asking.polling.is_open()) stop_asking(call, caller);
   watch.sums.open(call, client::probe.lane.switch_to(phase));
   return true;
 }
 
-bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, Concerned concerned) {
-  if (!may_enter()) [[unlikely]]
-    return false;
-  if (!take_turn(frame, caller)) return false;
-  if (asking.polling.is_open()) [[unlikely]]
-    stop_asking(call, caller);
-  const bool is_new_to_finder = !steps.finder.passes_start(concerned.peers);
-  if (is_new_to_finder) [[unlikely]]
-    find_step_behind_last(call, caller, concerned);
-  watch.sums.open(call, client::probe.lane.switch_to(phase));
-  if (is_new_to_finder) [[unlikely]]
-    steps.finder.worked(watch.sums.work_before());
+/// Of a call that has its turn.
+[[gnu::noinline]] bool enter_start_within_turn(Call call, const void* caller, Peers peers, Handles::Key comm) {
+  if (asking.polling.is_open()) stop_asking(call, caller);
+  const bool is_new_to_finder = !steps.finder.passes_start(peers);
+  if (is_new_to_finder) find_step_behind_last(call, at_of(caller, comm.is_none() || Handles::is_world(comm)), peers);
+  watch.sums.open(call, client::probe.lane.switch_to(wire::Phase::kCommunicate));
+  if (is_new_to_finder) steps.finder.worked(watch.sums.work_before());
   return true;
+}
+[[gnu::noinline]] bool enter_start_with_care(Call call, const void* frame, const void* caller, Peers peers,
+                                             Handles::Key comm) {
+  return may_enter() && take_turn(frame, caller) && enter_start_within_turn(call, caller, peers, comm);
+}
+
+}  // namespace
+
+bool enter(Call call, wire::Phase phase, const void* frame, const void* caller) {
+  if (!is_entered_plainly()) [[unlikely]]
+    return enter_with_care(call, phase, frame, caller);
+  begin_turn(frame, caller);
+  return enter_plainly(call, phase);
+}
+
+bool enter_start(Call call, const void* frame, const void* caller, Peers peers, Handles::Key comm) {
+  if (!is_entered_plainly()) [[unlikely]]
+    return enter_start_with_care(call, frame, caller, peers, comm);
+  begin_turn(frame, caller);
+  if (!steps.finder.passes_start(peers)) [[unlikely]]
+    return enter_start_within_turn(call, caller, peers, comm);
+  return enter_plainly(call, wire::Phase::kCommunicate);
 }
 
 bool enter_ask(Call call, const void* frame, const void* caller) {
@@ -381,7 +316,7 @@ wire::Nanoseconds ask_in_vain(const void* place) {
 wire::Step finish_asking(Call call, const void* place) {
   const std::uintptr_t counts_as = asking.polling.finish(reinterpret_cast<std::uintptr_t>(place));
   if (counts_as == 0) return wire::kNoStep;
-  return step_behind(call, reinterpret_cast<const void*>(counts_as), {.all = true}, asking.work);
+  return step_behind(call, counts_as, kNobody, asking.work);
 }
 
 }  // namespace
@@ -403,60 +338,34 @@ void leave_ask(Call call, const void* place, habits::Answer answer) {
 }
 
 void leave(std::int64_t bytes) {
-  close(wire::kNoStep, bytes);
+  if (!is_left_plainly()) [[unlikely]]
+    return leave_with_care(bytes);
+  leave_plainly(bytes);
+}
+
+void leave_wait(Call call, std::uintptr_t at, Peers peers, std::int64_t bytes) {
+  if (!is_left_plainly() || !passes(at, peers)) [[unlikely]]
+    return leave_wait_with_care(call, at, peers, bytes);
+  leave_plainly(bytes);
+}
+
+void leave_send(std::uintptr_t at, Peers peers, std::int64_t bytes, Partner to) {
+  messages.sent(to, bytes, close(Call::kSend, at, peers, bytes));
   end_turn();
 }
 
-void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes) {
-  close(call, place, concerned, bytes);
-  end_turn();
-}
-
-void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Partner to) {
-  messages.sent(to, bytes, close(Call::kSend, place, concerned, bytes));
-  end_turn();
-}
-
-void begin(const void* caller) {
-  if (!may_report() || !is_initialized(caller)) return;
-  has_world = true;
-  if (!was_begun.exchange(true)) return report_if_known(look_at_world(caller), caller);
-  go_on();
-  if (is_reporting()) handles.world_begins();
-}
-
-void end() {
-  has_world = false;
-  if (!is_reporting()) return;
-  open_sessions.is_empty() ? stop() : handles.world_ends();
-}
-
-bool is_without_mpi(const void* caller) { return open_sessions.is_empty() && !is_initialized(caller); }
-
-void begin_mpi_session(const void* handle, Language language, const void* caller) {
-  if (!may_report()) return;
-  const Word session = session_in_c(handle, language, caller);
-  if (session != 0) open_sessions.add(session);
-  if (!was_begun.exchange(true)) return report_if_known(look_at_session(session, caller), caller);
-  go_on();
-}
-
-EndOfMpiSession::EndOfMpiSession(const void* handle, Language language, const void* caller) : handle_(handle) {
-  if (handle == nullptr || open_sessions.is_empty()) return;
-  memcpy(&before_, handle, sizeof before_);
-  const Word session = session_in_c(handle, language, caller);
-  if (session == 0 || !open_sessions.remove(session)) return;
-  session_ = session;
-  handles.forget();
-}
-
-EndOfMpiSession::~EndOfMpiSession() {
-  if (session_ == 0) return;
-  const bool is_open = memcmp(&before_, handle_, sizeof before_) == 0;  // the library has refused to end it
-  if (is_open)
-    open_sessions.add(session_);
-  else if (open_sessions.is_empty() && !has_world.load())
-    pause();
+StepSource choose_step_source() {
+  const char* asked = text_of("IDLEWAVE_STEP_AT");
+  if (asked == nullptr) return steps.source;
+  int number = 0;
+  for (const CallInfo& call : calls()) {
+    if (call.waits && strcmp(call.name, asked) == 0) {
+      steps.source = StepSource::kCall;
+      steps.call = number;
+    }
+    ++number;
+  }
+  return steps.source;
 }
 
 void control(int level, const void* frame, const void* caller) {
@@ -466,12 +375,3 @@ void control(int level, const void* frame, const void* caller) {
 }
 
 }  // namespace idlewave::mpi
-
-/// What the program's own client asks of us; beside it the program can see the functions of MPI and of OMPT that we have.
-extern "C" [[gnu::visibility("default")]] void idlewave_stand_back_() {
-  idlewave::mpi::stands_back = true;
-  if (idlewave::client::is_reporter()) idlewave::mpi::stop();
-}
-
-/// We are the one who would have to go.
-void idlewave::client::take_precedence() {}

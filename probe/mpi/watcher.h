@@ -46,14 +46,17 @@ inline bool is_reporting() { return watch.reporter.load(std::memory_order_relaxe
 /// it by longjmp has others there, sooner or later.
 [[gnu::noinline]] bool goes_on_inside(const void* frame);
 
-/// The wrapper with that frame, which goes back to `caller`, is the one that notes, on the thread that reports. False: it
-/// was called within another one, by the library or by a signal handler, and counts with that.
-inline bool take_turn(const void* frame, const void* caller) {
-  if (frame < watch.inside.load(std::memory_order_relaxed) && goes_on_inside(frame)) return false;
+inline void begin_turn(const void* frame, const void* caller) {
   watch.inside_caller.store(caller, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   watch.inside.store(frame, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+/// The wrapper with that frame, which goes back to `caller`, is the one that notes, on the thread that reports. False: it
+/// was called within another one, by the library or by a signal handler, and counts with that.
+inline bool take_turn(const void* frame, const void* caller) {
+  if (frame < watch.inside.load(std::memory_order_relaxed) && goes_on_inside(frame)) return false;
+  begin_turn(frame, caller);
   return true;
 }
 inline void end_turn() {
@@ -67,19 +70,26 @@ struct Concerned {
   bool all = false;  ///< It is of everybody's communicator, or of none.
 };
 
+/// Where a call stands for what is found out about steps: the address in the program that it goes back to, and whether its
+/// communicator is everybody's.
+inline std::uintptr_t at_of(const void* caller, bool of_all) {
+  constexpr std::uintptr_t kOfSome = std::uintptr_t{1} << 63;  // no address has it
+  return reinterpret_cast<std::uintptr_t>(caller) | (of_all ? 0 : kOfSome);
+}
+
 /// A call begins that is shown as `phase`, in the wrapper with that frame, which goes back to `caller`. False: it is not to
 /// be shown, and none of what follows may be called.
 bool enter(Call call, wire::Phase phase, const void* frame, const void* caller);
-/// The same of a call that starts requests: with it may be found out that a step has begun when what the rank did before was
-/// over. Steps are found by these calls and those that wait.
-bool enter_start(Call call, wire::Phase phase, const void* frame, const void* caller, Concerned concerned);
+/// The same of a call that starts requests, shown as kCommunicate: with it may be found out that a step has begun when what the rank
+/// did before was over. Steps are found by these calls and those that wait. `comm`: its communicator; none where it has none.
+bool enter_start(Call call, const void* frame, const void* caller, Peers peers, Handles::Key comm);
 
 /// The call that enter() has shown is over; `bytes`: that it had MPI carry, or kUnknownBytes.
 void leave(std::int64_t bytes);
-/// The same of a call that waits. `place`: the address in the program that it goes back to.
-void leave_wait(Call call, const void* place, Concerned concerned, std::int64_t bytes);
+/// The same of a call that waits. `at`: as of at_of().
+void leave_wait(Call call, std::uintptr_t at, Peers peers, std::int64_t bytes);
 /// The same of MPI_Send; to whom.
-void leave_send(const void* place, Concerned concerned, std::int64_t bytes, Partner to);
+void leave_send(std::uintptr_t at, Peers peers, std::int64_t bytes, Partner to);
 
 /// As enter(), of a call that asks whether something is there. What lies between two that ask in vain may be waiting
 /// (polling.h), and is shown as one wait then.
@@ -87,30 +97,8 @@ bool enter_ask(Call call, const void* frame, const void* caller);
 /// What it was told. With kDone it counts as a call that waits.
 void leave_ask(Call call, const void* place, habits::Answer answer);
 
-/// MPI_Init has returned to `caller`: joins the session, if there is one and nobody else reports for this process.
-[[gnu::cold]] void begin(const void* caller);
-/// Before MPI_Finalize. Goes on while the program has MPI sessions.
-[[gnu::cold]] void end();
-
-/// The program has neither begun MPI nor an MPI session.
-[[gnu::cold]] bool is_without_mpi(const void* caller);
-/// MPI_Session_init has returned to `caller`, and left the handle there. As begin(), where nothing has begun.
-[[gnu::cold]] void begin_mpi_session(const void* handle, Language language, const void* caller);
-/// While MPI_Session_finalize of the handle that stands there goes on. With the last one the rank has nothing more to show,
-/// unless MPI_Init was called as well; another one may follow.
-class EndOfMpiSession {
- public:
-  [[gnu::cold]] EndOfMpiSession(const void* handle, Language language, const void* caller);
-  [[gnu::cold]] ~EndOfMpiSession();
-  EndOfMpiSession(const EndOfMpiSession&) = delete;
-  EndOfMpiSession& operator=(const EndOfMpiSession&) = delete;
-
- private:
-  const void* handle_;
-  int before_ = 0;    ///< The first word of what stood there, which becomes another when the session is over.
-  Word session_ = 0;  ///< 0: none that is known.
-};
-
+/// Who says when a step begins, as the program's environment has it; before all else.
+[[gnu::cold]] wire::StepSource choose_step_source();
 /// MPI_Pcontrol. Level 1: a step begins, by the program's own word. `frame`: of the wrapper, which goes back to `caller`.
 void control(int level, const void* frame, const void* caller);
 

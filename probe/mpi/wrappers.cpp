@@ -18,6 +18,7 @@
 #include "probe/mpi/error_handlers.h"
 #include "probe/mpi/handles.h"
 #include "probe/mpi/message_calls.h"
+#include "probe/mpi/reporting.h"
 #include "probe/mpi/roles.h"
 #include "probe/mpi/symbols.h"
 #include "probe/mpi/watcher.h"
@@ -120,15 +121,35 @@ inline Word call_with(Function* next, const Word* words, std::index_sequence<pla
 
 constexpr bool frees_a_handle(Call call) { return is_one_of(call, {kComm_free, kComm_disconnect, kWin_free}); }
 
-/// With a session, and for the first call. The words stand first, so that they stay where they came.
+/// An optimising compiler leaves a function that ends with the call of another one with the same arguments by a jump. Those of
+/// Fortran have several names each, which share what follows.
+#ifdef __OPTIMIZE__
+constexpr bool leaves_by_jump(Form form) { return !is_fortran(form); }
+#else
+constexpr bool leaves_by_jump(Form) { return false; }
+#endif
+
+/// With a session, and for the first call.
 template <class... Words>
 struct Shown<Word(Words...)> {
+  /// For a wrapper that leaves by a jump: it finds the wrapper's caller and frame for its own.
+  template <int phase, Call call, Form form, auto& wrapped>
+  [[gnu::noinline]] static Word pass_on_behind_jump(Words... words) {
+    return show<phase, call, form>(words..., wrapped, CALLER, FRAME);
+  }
+
+  /// The words stand first, so that they stay where they came.
   template <int phase, Call call, Form form>
   [[gnu::noinline]] static Word pass_on(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller,
                                         const void* frame) {
+    return show<phase, call, form>(words..., wrapped, caller, frame);
+  }
+
+  template <int phase, Call call, Form form>
+  [[gnu::always_inline]] static Word show(Words... words, Wrapped<Word(Words...)>& wrapped, const void* caller,
+                                          const void* frame) {
     if constexpr (frees_a_handle(call)) handles.forget_communicator();
     const auto next = next_of(wrapped, caller);
-    const std::uint32_t generation = handles.generation();
     Word all[] = {words...};
     int error = 0;
     ask_for_error<call, form>(all, error);
@@ -138,7 +159,7 @@ struct Shown<Word(Words...)> {
     if constexpr (asks(call))
       is_shown = enter_ask(call, frame, caller);
     else if constexpr (starts_requests(call) && !waits)
-      is_shown = enter_start(call, shown_as, frame, caller, concerned_by<call, form>(all, false));
+      is_shown = start<call, form>(all, frame, caller);
     else
       is_shown = enter(call, shown_as, frame, caller);
     if (!is_shown) {
@@ -154,9 +175,9 @@ struct Shown<Word(Words...)> {
         return result;
       }
     }
+    handles.call_began(handles.generation());
     note_before<call, form>(all);
     const Word result = call_as<form>(next, all, words...);
-    handles.came_back(generation);
     const bool is_sound = !may_handler_have_run() && has_succeeded<call, form>(result, all);
     [[maybe_unused]] habits::Answer answer = habits::Answer::kNothing;
     if constexpr (asks(call))
@@ -165,13 +186,26 @@ struct Shown<Word(Words...)> {
     note_after<call, form, waits>(all, is_sound, sent);
     if constexpr (asks(call))
       leave_ask(call, caller, answer);
-    else if constexpr (call == kSend)
-      leave_send(caller, concerned_by<call, form>(all, is_sound), sent.bytes, sent.to);
     else if constexpr (waits)
-      leave_wait(call, caller, concerned_by<call, form>(all, is_sound), sent.bytes);
+      leave_wait<call>(concerned_by<call, form>(all, is_sound), sent, caller);
     else
       leave(sent.bytes);
     return result;
+  }
+
+  template <Call call>
+  static void leave_wait(Concerned concerned, const Sent& sent, const void* caller) {
+    const std::uintptr_t at = at_of(caller, concerned.all);
+    if constexpr (call == kSend)
+      leave_send(at, concerned.peers, sent.bytes, sent.to);
+    else
+      mpi::leave_wait(call, at, concerned.peers, sent.bytes);
+  }
+
+  template <Call call, Form form>
+  static bool start(const Word* words, const void* frame, const void* caller) {
+    const Handles::Key comm = comm_of<call, form>(words);
+    return enter_start(call, frame, caller, peers_by<call, form>(words, Handles::is_world(comm)), comm);
   }
 
   /// In Fortran with an error that may be ours.
@@ -198,7 +232,7 @@ struct Shown<Word(Words...)> {
       note_start_within(wrapped, caller);
       return result;
     }
-    handles.came_back(generation);
+    handles.call_began(generation);
     const bool is_sound = !may_handler_have_run_since(handlers_before) && has_succeeded<call, form>(result, all);
     note_after<call, form, false>(all, is_sound, Sent());
     end_turn();
@@ -241,6 +275,8 @@ using namespace idlewave::mpi;
     Function* const next = wrapped.known_next();                                                 \
     if (next != nullptr && watch.reporter.load(std::memory_order_relaxed) == nullptr) [[likely]] \
       return next(__VA_ARGS__);                                                                  \
+    if constexpr (leaves_by_jump(form))                                                          \
+      return Shown<Function>::pass_on_behind_jump<phase, call, form, wrapped>(__VA_ARGS__);      \
     return Shown<Function>::pass_on<phase, call, form>(__VA_ARGS__, wrapped, CALLER, FRAME);     \
   })
 #define WRAP_WAIT(...) WRAP(IDLEWAVE_WAIT, __VA_ARGS__)

@@ -1,5 +1,7 @@
 #include "probe/mpi/roles.h"
 
+#include "probe/mpi/handles.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -88,6 +90,21 @@ TEST(Roles, AreReadAsTheirLanguageHasThem) {
   const std::int64_t large_counts[] = {3, large};
   EXPECT_EQ(count_in<Form::kFortran>(reinterpret_cast<Word>(counts), 1), 4);
   EXPECT_EQ(count_in<Form::kCLarge>(reinterpret_cast<Word>(large_counts), 1), large);
+}
+
+TEST(HandleKeys, GiveTheHandleBackInItsLanguage) {
+  const Word address = 0x7ffd'1234'5670, number = 0x44000000;
+  for (const Word handle : {Word{0}, Word{1}, address, number, Word{0x8c000000}})
+    EXPECT_EQ(Handles::Key(handle, Language::kC).handle(), handle);
+  for (const Word handle : {Word{0}, Word{1}, number, Word{-1}, Word{static_cast<std::int32_t>(0x8c000000)}}) {
+    const Handles::Key key(handle, Language::kFortran);
+    EXPECT_EQ(key.handle(), handle);
+    EXPECT_EQ(key.language(), Language::kFortran);
+    EXPECT_FALSE(key.is_none());
+    EXPECT_NE(key, Handles::Key(handle, Language::kC)) << "a number of one language is not that of the other";
+  }
+  EXPECT_EQ(Handles::Key(address, Language::kC).language(), Language::kC);
+  EXPECT_TRUE(Handles::Key().is_none());
 }
 
 }  // namespace

@@ -31,10 +31,14 @@ class CallCounterTest : public testing::Test {
 
 TEST_F(CallCounterTest, SumsUpCallsByFunction) {
   CallBook::Function &sends = *counter_.add_function("MPI_Send"), &waits = *counter_.add_function("MPI_Wait");
-  CallCounter::count_call(sends, 30, 100);
-  CallCounter::count_call(sends, 50, 0);
-  CallCounter::count_call(waits, 7, CallCounter::kUnknownBytes);
-  CallCounter::count_call(sends, 40, 11);
+  const auto count_call = [](CallBook::Function& function, std::int64_t time_ns, std::int64_t bytes) {
+    CallCounter::count_call(function, bytes);
+    CallCounter::count_time(function, time_ns);
+  };
+  count_call(sends, 30, 100);
+  count_call(sends, 50, 0);
+  count_call(waits, 7, CallCounter::kUnknownBytes);
+  count_call(sends, 40, 11);
   ASSERT_EQ(book_->functions.load(), 2u);
   ASSERT_EQ(&sends, &book_->function[0]);
   EXPECT_STREQ(sends.name, "MPI_Send");

@@ -84,7 +84,7 @@ class WaitLearner {
   bool has_long_steps() const { return habit_.has_long_steps(); }
 
  private:
-  void end_wait() {
+  [[gnu::noinline]] void end_wait() {
     has_waited_ = false;
     if (!patterns_.is_empty()) habit_.wait(patterns_.end_wait(), patterns_);
     if (group_count_ > 0) [[unlikely]]

@@ -33,7 +33,10 @@ class WaitPatterns {
       is_lost_ = true;
       return;
     }
-    partners_[count_++] = partner;
+    // Field by field: the whole would go through the stack.
+    Partner& added = partners_[count_++];
+    added.rank = partner.rank;
+    added.side = partner.side;
     sum_ += hash_of(partner);
   }
   bool is_empty() const { return count_ == 0 && !is_lost_; }
