@@ -145,7 +145,7 @@ class AnyProgram(unittest.TestCase):
 
 
 class OfPrograms(AnyProgram):
-    """What three programs that know themselves are shown as, under one MPI."""
+    """What four programs that know themselves are shown as, under one MPI."""
     def halo(self, mpi):
         report = self.check([*self.launcher(mpi), self.program(f"halo.{mpi}"), "60", self.seed])
         self.assertGreater(report["steps"], 50)
@@ -171,6 +171,18 @@ class OfPrograms(AnyProgram):
             "MPI_Wait": {rank: (40, None) for rank in everybody},
             "MPI_Allreduce": {rank: (1, 8) for rank in everybody}})
         self.assertEqual(self.pairs(report), {})
+
+    def dynamics(self, mpi):
+        """Also a step in which other messages take the place of one of two exchanges is one."""
+        steps, every = 100, 10
+        report = self.check([*self.launcher(mpi), self.program(f"dynamics.{mpi}"), str(steps), str(every), self.seed])
+        self.assertEqual(report["steps"], 1 + steps)  # forces go back before the first one too
+        built, everybody = 1 + steps // every, range(RANKS)
+        self.assertEqual(self.calls(report), {
+            "MPI_Irecv": {rank: (2 * (2 * steps + 2), None) for rank in everybody},
+            "MPI_Send": {rank: (2 * (2 * steps + 2), 8 * 2 * (2 * steps + 2)) for rank in everybody},
+            "MPI_Wait": {rank: (2 * (2 * steps + 2), None) for rank in everybody},
+            "MPI_Sendrecv": {rank: (2 * built, 4 * 2 * built) for rank in everybody}})
 
     def farm(self, mpi):
         tasks, workers = 300, range(1, RANKS)

@@ -24,6 +24,12 @@ class Programs(OfPrograms):
     def test_transpose_mpich(self):
         self.transpose("mpich")
 
+    def test_dynamics_open_mpi(self):
+        self.dynamics("openmpi")
+
+    def test_dynamics_mpich(self):
+        self.dynamics("mpich")
+
     def test_farm_open_mpi(self):
         self.farm("openmpi")
 

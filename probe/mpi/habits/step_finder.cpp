@@ -14,6 +14,7 @@ wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
     return step;
   }
   const wire::Step begun = end_run_before(site.place);
+  if (noted_ == wire::kNoStep && found_ != next_) note_alternatives();
   const std::uint32_t slot = count(site);
   if (about.with == kWithAll && slot != kPlaces) {
     places_[slot].site = site;
@@ -21,6 +22,8 @@ wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
     if (are_steps_meetings(slot)) return adopt_meetings(places_[slot]);
   }
   if (is_settled()) {
+    if (since_anchor_ >= others_ && slot != kPlaces && comes_without_anchor(slot)) [[unlikely]]
+      return end_steps_elsewhere(slot);
     if (++since_anchor_ < patience_) return begun;
     remembered_ = unsearched_ = 0;
     forget_whole();
@@ -70,7 +73,7 @@ std::uint32_t StepFinder::number_of(std::uintptr_t place) {
   if (places_[slot].site.place == place) return slot;
   if (places_known_ + 1 >= kPlaces) return kPlaces;  // One stays free, so that every look ends.
   places_[slot].site.place = place;
-  places_[slot].seen_as = places_known_++;
+  places_[slot].seen_as = static_cast<std::uint16_t>(places_known_++);
   return slot;
 }
 
@@ -82,6 +85,7 @@ void StepFinder::take_for(std::uintptr_t place, std::uintptr_t other) {
   places_[to].site.place = other;
   places_[to].waits = places_[from].waits;
   places_[to].in_cycle = places_[from].in_cycle;
+  places_[to].in_round = places_[from].in_round;
   places_[to].seen_as = std::min(places_[to].seen_as, places_[from].seen_as);
   places_[to].ever.times += std::exchange(places_[from].ever.times, 0);
   places_[to].ever.runs += std::exchange(places_[from].ever.runs, 0);
@@ -181,8 +185,9 @@ std::uint32_t StepFinder::times_of_one(std::uint32_t period) {
     const Run& run = latest(back);
     Place& place = places_[run.slot];
     if (!place.waits) continue;
-    place.times_in_sequence += place.site.ends_requests() ? 1 : run.times;
-    most = std::max(most, place.times_in_sequence);
+    const std::uint32_t times = place.times_in_sequence + (place.site.ends_requests() ? 1u : run.times);
+    place.times_in_sequence = static_cast<std::uint16_t>(std::min<std::uint32_t>(times, UINT16_MAX));
+    most = std::max(most, times);
   }
   return most;
 }
@@ -237,7 +242,8 @@ StepFinder::Row StepFinder::widest_row_of(std::uint32_t slot, std::uint32_t peri
   for (std::uint32_t first = 0; first < period; ++first) {
     if (latest(first).slot != slot) continue;
     std::uint32_t last = first + 1, seen_as = UINT32_MAX;
-    for (; latest(last).slot != slot; ++last) seen_as = std::min(seen_as, places_[latest(last).slot].seen_as);
+    for (; latest(last).slot != slot; ++last)
+      seen_as = std::min<std::uint32_t>(seen_as, places_[latest(last).slot].seen_as);
     const std::uint32_t width = last - first;
     if (width < widest || (width == widest && seen_as >= earliest)) continue;
     best = {slot, first, last % period, visits_of(slot, period)};
@@ -318,43 +324,52 @@ bool StepFinder::is_too_early(const Row& row, std::uint32_t period, std::uint32_
   return next_ > 0 && is_short(next_) && come <= next_;
 }
 
-/// The number of the step that begins now. The latest run may go on, so waits are those of the sequence before.
+/// The number of the step that begins now.
 wire::Step StepFinder::adopt(const Row& row, std::uint32_t period, std::uint32_t rounds) {
   ++cycles_;
-  for (std::uint32_t back = 0; back < whole_; ++back) places_[latest(back).slot].in_cycle = cycles_;
+  for (std::uint32_t back = 0; back < std::max(whole_, period); ++back) places_[latest(back).slot].in_cycle = cycles_;
   forget_whole();
-  others_ = in_row_count_ = 0;
-  std::uint32_t waits = 0;
-  for (std::uint32_t back = 0; back < period; ++back) {
-    Place& place = places_[latest(back).slot];
-    place.in_cycle = cycles_;
-    if (latest(back).slot == row.slot) continue;
-    const std::uint32_t its_waits = place.waits ? latest(back + period).times : 0;
-    waits += its_waits;
-    if (!row.has(back, period))
-      others_ += its_waits;
-    else if (std::ranges::find(in_row(), place.site.place) == in_row().end())
-      in_row_[in_row_count_++] = place.site.place;
-  }
+  period_ = period;
+  end_steps_with(row);
+  rounds_ = rounds;
   const Place& anchor = places_[row.slot];
   const bool is_left_now = latest(0).slot == row.slot;
-  anchor_ = anchor.site;
-  ends_with_meeting_ = anchor.meets_all;
-  has_others_ = period > 1;
-  keeps_row_ = has_others_ && anchor_.ends_requests();
-  const std::uint32_t shortest = row.visits * (has_others_ ? shortest_run(row.slot, period) : 1);
-  const bool is_any = keeps_row_ && !is_left_equally_often(row.slot, period);
-  run_length_ = is_any ? kAnyLength : static_cast<std::int32_t>(shortest);
-  patience_ = 2 * (waits + shortest) + kTimesOfAnother;
   since_anchor_ = waits_since(row.slot, period);
   run_ = row.visits > 1 ? left_in_row(row, period) - is_left_now : 0;
   const std::uint32_t ever = rows_before(row, anchor.ever), lately = rows_before(row, anchor.lately);
   // Other ranks may have been in no loop before, where it was short. No number comes again.
   const bool was_short = is_short(next_) && next_ <= wire::Step{ever / rounds};
-  rounds_ = rounds;
+  before_ = was_short ? 0 : next_;
   round_ = (was_short ? ever : lately) % rounds;
-  next_ = was_short ? wire::Step{ever / rounds} : next_ + lately / rounds;
+  next_ = before_ + (was_short ? ever : lately) / rounds;
+  find_alternatives();
   return is_left_now ? leave_anchor() : wire::kNoStep;
+}
+
+/// The latest run may go on, so waits are those of the sequence before.
+void StepFinder::end_steps_with(const Row& row) {
+  others_ = in_row_count_ = 0;
+  std::uint32_t waits = 0;
+  for (std::uint32_t back = 0; back < period_; ++back) {
+    const Place& place = places_[latest(back).slot];
+    if (latest(back).slot == row.slot) continue;
+    const std::uint32_t its_waits = place.waits ? latest(back + period_).times : 0;
+    waits += its_waits;
+    if (!row.has(back, period_))
+      others_ += its_waits;
+    else if (std::ranges::find(in_row(), place.site.place) == in_row().end())
+      in_row_[in_row_count_++] = place.site.place;
+  }
+  const Place& anchor = places_[row.slot];
+  anchor_ = anchor.site;
+  ends_with_meeting_ = anchor.meets_all;
+  has_others_ = period_ > 1;
+  keeps_row_ = has_others_ && anchor_.ends_requests();
+  const std::uint32_t shortest = row.visits * (has_others_ ? shortest_run(row.slot, period_) : 1);
+  const bool is_any = keeps_row_ && !is_left_equally_often(row.slot, period_);
+  run_length_ = is_any ? kAnyLength : static_cast<std::int32_t>(shortest);
+  patience_ = 2 * (waits + shortest) + kTimesOfAnother;
+  passing_ = patience_ - 1;
 }
 
 bool StepFinder::are_steps_meetings(std::uint32_t slot) {
@@ -383,6 +398,7 @@ wire::Step StepFinder::adopt_meetings(const Place& place) {
   rounds_ = 1;
   round_ = 0;
   patience_ = std::max(kPatience * std::min(meetings_.longest(), UINT32_MAX / kPatience), kTimesOfAnother);
+  passing_ = patience_ - 1;
   next_ = wire::Step{place.ever.times} - 1;
   return leave_anchor();
 }

@@ -74,7 +74,7 @@ class StepFinder {
     const Place& known = places_[slot];
     if (known.site.place != place || known.in_cycle != cycles_) [[unlikely]]
       return false;
-    if (place == anchor_.place || peers == kEverybody || is_in_row() || since_anchor_ + 1 >= patience_) [[unlikely]]
+    if (place == anchor_.place || peers == kEverybody || is_in_row() || since_anchor_ >= passing_) [[unlikely]]
       return false;
     meetings_.note(peers);
     run_ = 0;
@@ -136,13 +136,26 @@ class StepFinder {
   };
   struct Place {
     CallSite site;              ///< As it was when it was remembered last; its address always.
-    std::uint32_t seen_as = 0;  ///< Its number among the places that were new.
+    std::uint16_t seen_as = 0;  ///< Its number among the places that were new.
+    std::uint16_t in_round =
+        0;  ///< How often each round comes to it, where steps may end with it as well; 0: they may not.
+    std::uint16_t times_in_sequence = 0;  ///< While these are counted.
     bool waits = false;
     bool meets_all = false;
-    std::uint32_t in_cycle = 0;           ///< The latest sequence that it belonged to, by its number; 0: none.
-    std::uint32_t times_in_sequence = 0;  ///< While these are counted.
-    wire::Step since = 0;                 ///< The step that `lately` began in.
+    std::uint32_t in_cycle = 0;  ///< The latest sequence that it belonged to, by its number; 0: none.
+    std::uint32_t steps = 0;     ///< It has come in.
+    wire::Step since = 0;        ///< The step that `lately` began in.
     Count lately, ever;
+
+    /// With it. Somebody may be left out in a round. Half as many again as usual are of two, the first of which has left out with what
+    /// steps end.
+    std::uint32_t rounds_lately() const { return 2 * lately.times >= 3u * in_round ? 2 : 1; }
+  };
+  /// Of a place that steps may end with as well.
+  struct Alternative {
+    std::uint32_t not_counted = 0;  ///< Calls before the loop.
+    std::uint32_t rounds = 0;       ///< When it was noted.
+    std::uint32_t steps = 0;        ///< Of its place, by then.
   };
   /// One call, or several.
   struct About {
@@ -218,6 +231,7 @@ class StepFinder {
     Place& place = places_[slot];
     const std::uint32_t is_new_run = slot != previous_slot_;
     if (place.since != next_) {
+      ++place.steps;
       place.since = next_;
       place.lately = {};
     }
@@ -266,6 +280,19 @@ class StepFinder {
   bool is_too_early(const Row& row, std::uint32_t period, std::uint32_t rounds) const;
   wire::Step adopt_if_clear(const Row& row, std::uint32_t period, Seen seen);
   wire::Step adopt(const Row& row, std::uint32_t period, std::uint32_t rounds);
+  void end_steps_with(const Row& row);
+  void find_alternatives();
+  void expect_alternatives();
+  void note_alternatives();
+  std::uint32_t rounds_by_calls(std::uint32_t slot, std::uint32_t times) const;
+  std::uint32_t rounds_before(std::uint32_t slot) const;
+  void keep_alternatives();
+  Row alternative() const;
+  bool comes_without_anchor(std::uint32_t slot) const {
+    const Place& place = places_[slot];
+    return place.in_round > 0 && place.since == next_ && place.rounds_lately() > 1 && noted_ != wire::kNoStep;
+  }
+  wire::Step end_steps_elsewhere(std::uint32_t slot);
   bool are_steps_meetings(std::uint32_t slot);
   wire::Step adopt_meetings(const Place& place);
   std::int32_t left_in_row(const Row& row, std::uint32_t period) const;
@@ -274,6 +301,7 @@ class StepFinder {
   CallSite anchor_;                 ///< Its place 0: none yet.
   std::uint32_t since_anchor_ = 0;  ///< Waits.
   std::uint32_t patience_ = 0;      ///< So many, before another sequence is looked for.
+  std::uint32_t passing_ = 0;       ///< So many, before a call may be more than one that passes.
   std::uint32_t whole_ = 0;         ///< A sequence that was found, which may hold a loop; 0: none.
   std::uint32_t looks_within_ = 0;  ///< Places that are looked at for that loop.
   std::uint32_t unsearched_ = 0;    ///< Calls that came since another sequence was looked for.
@@ -298,6 +326,11 @@ class StepFinder {
   std::uint32_t calls_in_row_ = 0;  ///< Of the latest run.
   std::uint32_t first_in_row_ = 0;  ///< Whom its first call is for.
   About row_[kKnownCalls] = {};     ///< Its latest calls, in a ring.
+  std::uint32_t period_ = 0;        ///< Of the sequence that was found, which the history ends with while steps go on.
+  wire::Step before_ = 0;           ///< Steps, where the loop does not count all that have ever come.
+  wire::Step found_ = 0;            ///< The step in which it was found, or its steps began to end elsewhere.
+  wire::Step noted_ = 0;  ///< The first behind that, with which alternatives were noted; kNoStep: that is to come.
+  Alternative alternatives_[kPlaces] = {};
 };
 
 }  // namespace idlewave::mpi::habits
