@@ -178,6 +178,45 @@ TEST(UnlikeCounts, AreNoneWhereAMasterIsFarAheadOfEachOfItsWorkers) {
   }
 }
 
+/// Rank 5 comes to ten steps, and rank 3 goes on alone to say whom it waits for; all have called a collective so often.
+std::optional<partners::UnlikeCounts> found_of_one_left_behind(std::uint64_t calls, std::uint64_t calls_of_last) {
+  RingModel model = ring_of_eight();
+  model.steps = 200;
+  model.run();
+  wire::Roster roster = roster_of_eight({{5, {-2}}, {3, {}}});
+  Timeline timeline;
+  timeline.apply_roster("n1", roster);
+  for (Rank rank = 0; rank < model.ranks; ++rank) {
+    std::vector<wire::Event> events = model.events_of(rank);
+    if (rank == 5)
+      std::erase_if(events,
+                    [](const wire::Event& event) { return event.kind == wire::EventKind::kStep && event.value > 10; });
+    timeline.append("n1", {wire::LaneId::Kind::kRank, rank}, events);
+    timeline.advance("n1", events.back().time);
+    const wire::FunctionSums reduce{"MPI_Allreduce", rank == 7 ? calls_of_last : calls, 8, 0, ms(1), ms(1)};
+    const wire::FunctionSums send{"MPI_Send", 100'000, 8, 0, ms(1), ms(1)};
+    timeline.set_calls("n1", {.rank = rank, .pid = 100, .functions = {reduce, send}});
+  }
+  return partners::find_unlike_counts(timeline);
+}
+
+TEST(UnlikeCounts, AreFoundWhereOneTellsOfNoStepsAnyMoreWhoMeetsAllAsOften) {
+  const auto found = found_of_one_left_behind(200, 200);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->behind, 5);
+  EXPECT_EQ(found->its_step, 10);
+  EXPECT_GE(found->step, 198);
+  EXPECT_TRUE(found->has_met);
+  EXPECT_THAT(to_words(*found),
+              testing::HasSubstr("rank 5, which it meets as often in collectives, had come to step 10"));
+}
+
+/// As one that works no more for a master that goes on with others.
+TEST(UnlikeCounts, AreNoneWhereOneTellsOfNoStepsAnyMoreAndNotAllMeetInThem) {
+  EXPECT_FALSE(found_of_one_left_behind(100, 100));
+  EXPECT_FALSE(found_of_one_left_behind(200, 199));
+}
+
 /// As a script may start three programs, the last of them with more ranks.
 TEST(UnlikeCounts, AreNoneWhereARankCameWithALaterProgram) {
   RingModel model = ring_of_eight();

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <vector>
+
+#include "probe/mpi/calls.h"
 
 namespace idlewave::analysis::partners {
 namespace {
@@ -167,16 +171,70 @@ class NamingNobody {
   Place first_, last_;
 };
 
+/// How often all ranks have called some collective, each of them as often: the largest such number.
+std::uint64_t meetings_of_all(const Timeline& timeline) {
+  const auto& all = timeline.calls().all();
+  if (timeline.calls().is_cut() || all.size() != std::size_t(timeline.ranks())) return 0;
+  std::map<std::string_view, std::uint64_t> alike;  // of those whom all ranks before have called as often
+  for (const wire::FunctionSums& sums : all.begin()->second.functions) alike[sums.name] = sums.calls;
+  for (const auto& [rank, calls] : all) {
+    std::map<std::string_view, std::uint64_t> its;
+    for (const wire::FunctionSums& sums : calls.functions) its[sums.name] = sums.calls;
+    std::erase_if(alike, [&](const auto& one) { return its[one.first] != one.second; });
+  }
+  std::uint64_t most = 0;
+  for (const mpi::CallInfo& call : mpi::calls())
+    if (const auto found = alike.find(call.name); call.is_collective && found != alike.end())
+      most = std::max(most, found->second);
+  return most;
+}
+
+/// A rank that tells of no steps any more, and another one that goes on with what it counts. A worker that has ended is none,
+/// nor is a master ahead of those who work: all must have met as often as the first has begun a step.
+class LeftBehind {
+ public:
+  explicit LeftBehind(const Timeline& timeline) : timeline_(timeline) {}
+
+  void look_at(Rank rank) {
+    const Lane* lane = timeline_.lane(rank);
+    if (!lane || lane->steps().empty()) return;
+    const Step latest = lane->steps().back().step;
+    if (first_ < 0 || latest > latest_of(first_).step) first_ = rank;
+    if (last_ < 0 || latest < latest_of(last_).step) last_ = rank;
+  }
+
+  std::optional<UnlikeCounts> found() const {
+    if (first_ == last_) return std::nullopt;
+    const timeline::StepRecord first = latest_of(first_), last = latest_of(last_);
+    if (first.step <= last.step + timeline_.ranks() + Step(kStepsAhead) || first.step / kTimesAhead < last.step)
+      return std::nullopt;
+    const Lane& lane = *timeline_.lane(first_);
+    if (2 * lane.steps_begun_before(last.begin) > lane.steps().size()) return std::nullopt;
+    if (meetings_of_all(timeline_) < std::uint64_t(first.step)) return std::nullopt;
+    return UnlikeCounts{
+        .at = first.begin, .rank = first_, .step = first.step, .behind = last_, .its_step = last.step, .has_met = true};
+  }
+
+ private:
+  timeline::StepRecord latest_of(Rank rank) const { return timeline_.lane(rank)->steps().back(); }
+
+  const Timeline& timeline_;
+  Rank first_ = -1, last_ = -1;  ///< By their number of steps; nobody.
+};
+
 }  // namespace
 
 std::optional<UnlikeCounts> find_unlike_counts(const Timeline& timeline) {
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kMostRanks);
   NamingNobody naming_nobody(timeline);
+  LeftBehind left_behind(timeline);
   for (Rank rank = 0; rank < timeline.ranks(); rank += stride) {
     if (auto found = find_ahead(timeline, rank)) return found;
     naming_nobody.look_at(rank);
+    left_behind.look_at(rank);
   }
-  return naming_nobody.found();
+  const auto found = naming_nobody.found();
+  return found ? found : left_behind.found();
 }
 
 std::optional<UnlikeCounts> still_unlike(const Timeline& timeline, const UnlikeCounts& before) {
@@ -193,7 +251,11 @@ std::string to_words(const UnlikeCounts& counts) {
   return fmt::format(
       "ranks count steps differently: when rank {} began step {}, rank {}{} had come to step {}: no waves, no causes "
       "by step; name the step with --step-at or MPI_Pcontrol(1)",
-      counts.rank, counts.step, counts.behind, counts.is_awaited ? ", which it waits for," : "", counts.its_step);
+      counts.rank, counts.step, counts.behind,
+      counts.is_awaited ? ", which it waits for,"
+      : counts.has_met  ? ", which it meets as often in collectives,"
+                        : "",
+      counts.its_step);
 }
 
 }  // namespace idlewave::analysis::partners
