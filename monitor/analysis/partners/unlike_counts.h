@@ -17,8 +17,8 @@ struct UnlikeCounts {
   wire::Rank behind = 0;
   wire::Step its_step = wire::kNoStep;  ///< That `behind` had come to by then, at most.
   bool is_awaited = false;              ///< `rank` has said that it waits for `behind`.
-  bool has_met = false;  ///< Both take part in collectives of all, as often as `rank` begins steps or more.
-  std::size_t may_be_ahead = 0;         ///< By so many steps it can be where they count alike.
+  bool has_met = false;          ///< Both take part in collectives of all, as often as `rank` begins steps or more.
+  std::size_t may_be_ahead = 0;  ///< By so many steps it can be where they count alike.
 };
 
 /// Who says that it waits for another within each cycle of steps (declared_partners.h) is ahead of it by no more than a

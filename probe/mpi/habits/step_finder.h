@@ -137,8 +137,8 @@ class StepFinder {
   struct Place {
     CallSite site;              ///< As it was when it was remembered last; its address always.
     std::uint16_t seen_as = 0;  ///< Its number among the places that were new.
-    std::uint16_t in_round =
-        0;  ///< How often each round comes to it, where steps may end with it as well; 0: they may not.
+    /// How often each round comes to it, where steps may end with it as well; 0: they may not.
+    std::uint16_t in_round = 0;
     std::uint16_t times_in_sequence = 0;  ///< While these are counted.
     bool waits = false;
     bool meets_all = false;
@@ -147,8 +147,8 @@ class StepFinder {
     wire::Step since = 0;        ///< The step that `lately` began in.
     Count lately, ever;
 
-    /// With it. Somebody may be left out in a round. Half as many again as usual are of two, the first of which has left out with what
-    /// steps end.
+    /// With it. Somebody may be left out in a round. Half as many again as usual are of two, the first of which has left out that
+    /// with which steps end.
     std::uint32_t rounds_lately() const { return 2 * lately.times >= 3u * in_round ? 2 : 1; }
   };
   /// Of a place that steps may end with as well.
