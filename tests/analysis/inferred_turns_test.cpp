@@ -216,6 +216,21 @@ TEST(InferredTurns, SaysMostlyTheSameOfExchangesOfTheStepBefore) {
   EXPECT_LT(mean_difference(20, dice, [&] { return exchange_of_the_step_before(dice.whole(4, 24)); }), 0.55);
 }
 
+/// An exchange with the ranks on both sides that goes on while they work.
+MessageProgram exchange_behind_the_work(Rank ranks) {
+  MessageProgram program;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    const Rank before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
+    program.calls.push_back({send_to(before), send_to(behind), work(), receive_from(before), receive_from(behind)});
+  }
+  return program;
+}
+
+TEST(InferredTurns, SaysMostlyTheSameOfExchangesThatGoOnBehindTheWork) {
+  Dice dice(any_seed());
+  EXPECT_LT(mean_difference(20, dice, [&] { return exchange_behind_the_work(dice.whole(4, 24)); }), 0.55);
+}
+
 TEST(InferredTurns, SaysMostlyTheSameOfProgramsThatWaitSeveralTimesInAStep) {
   Dice dice(any_seed());
   EXPECT_LT(mean_difference(20, dice, [&] { return pipeline(dice.whole(4, 24), true); }), 0.55);

@@ -66,13 +66,14 @@ std::size_t usual_waits(StepReader& reader, std::span<const StepOfSome> rows) {
   return std::size_t(std::ranges::max_element(steps_with) - steps_with.begin());
 }
 
-/// Where each wait begins and where the step ends, as far as the rank has worked just before.
+/// Where each wait begins and where the step ends, as far as the rank has worked just before; `with_first`: the first one anyway.
 std::vector<Nanoseconds> posts_of(const StepOfRank& step, const std::optional<StepOfRank>& before,
-                                  Nanoseconds tolerance) {
+                                  Nanoseconds tolerance, bool with_first) {
   std::vector<Nanoseconds> posts;
   Nanoseconds waited_until = before && !before->waits.empty() ? before->waits.back().end : step.begin;
   for (const CourseWait& wait : step.waits) {
-    posts.push_back(wait.begin > waited_until + tolerance ? wait.begin : kNoPost);
+    const bool counts = wait.begin > waited_until + tolerance || (with_first && posts.empty());
+    posts.push_back(counts ? wait.begin : kNoPost);
     waited_until = wait.end;
   }
   posts.push_back(step.end > waited_until + tolerance ? step.end : kNoPost);
@@ -116,7 +117,8 @@ void WaitSample::read_next_rank() {
     for (int later = -kFarthest; later <= kFarthest; ++later) {
       const auto& its_step = reader.at(step + later, at);
       if (!its_step || its_step->waits.size() != waits) continue;
-      const std::vector<Nanoseconds> posts = posts_of(*its_step, reader.at(step + later - 1, at), tolerance_);
+      const std::vector<Nanoseconds> posts =
+          posts_of(*its_step, reader.at(step + later - 1, at), tolerance_, later <= 0);
       for (std::size_t i = 0; i <= waits; ++i)
         if (posts[i] != kNoPost) its.posts[i][std::size_t(later + kFarthest)][row] = time(posts[i]);
       for (std::size_t i = 0; i < waits && later == 0; ++i)

@@ -34,7 +34,8 @@ class WaitSample {
   std::span<const double> begins(std::size_t rank, std::size_t wait) const { return of_ranks_[rank].begins[wait]; }
   std::span<const double> ends(std::size_t rank, std::size_t wait) const { return of_ranks_[rank].ends[wait]; }
   /// When the rank had done something and began to wait, so many steps later; waits(rank): when it had, and the step ended. Who
-  /// has done nothing since its last wait has nothing new for others: that wait and theirs may have been for the same.
+  /// has done nothing since its last wait has nothing new for others: that wait and theirs may have been for the same. But what it
+  /// starts as a step begins counts for waits of that step and of later ones: those for the same were over a step before.
   std::span<const double> posts(std::size_t rank, std::size_t wait, int later) const {
     return of_ranks_[rank].posts[wait][std::size_t(later + kFarthest)];
   }
