@@ -228,6 +228,7 @@ MessageProgram exchange_behind_the_work(Rank ranks) {
 
 TEST(InferredTurns, SaysMostlyTheSameOfExchangesThatGoOnBehindTheWork) {
   Dice dice(any_seed());
+  // Over 84 programs it was 0.28; where it is not known what was started, 0.65.
   EXPECT_LT(mean_difference(20, dice, [&] { return exchange_behind_the_work(dice.whole(4, 24)); }), 0.55);
 }
 
