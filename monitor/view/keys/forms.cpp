@@ -94,6 +94,9 @@ void go(Turn& turn, Rank rank) {
 void go(Turn& turn, wire::Step step) {
   const timeline::Lane* lane = turn.model.timeline.lane(turn.state.cursor_rank);
   const auto record = lane == nullptr ? std::nullopt : lane->step(step);
+  if (!record && lane != nullptr && !lane->steps().empty() && step > lane->steps().back().step)
+    return complain(turn.state, {fmt::format("rank {} has come to step {}, not to {}", turn.state.cursor_rank,
+                                             lane->steps().back().step, step)});
   if (!record)
     return complain(turn.state, {fmt::format("step {} of rank {} is not kept", step, turn.state.cursor_rank)});
   go(turn, record->begin);
