@@ -413,8 +413,7 @@ TEST(Report, SaysNullForWhatIsNotKnown) {
   EXPECT_TRUE(report["duration_s"].is_null());
   for (const char* key : {"parallel", "load_balance", "communication"})
     EXPECT_TRUE(report["efficiency"][key].is_null()) << key;
-  for (const char* key : {"mean_s", "compute_mean_s", "wait_mean_s", "delay_mean_s", "wait_share", "time_share"})
-    EXPECT_TRUE(report["step_time"][0][key].is_null()) << key;
+  EXPECT_TRUE(report["step_time"].empty());
   for (const char* key : {"active_mean", "bandwidth_gbs"}) EXPECT_TRUE(report["domains"][0][key].is_null()) << key;
 }
 
