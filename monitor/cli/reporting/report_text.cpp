@@ -258,7 +258,7 @@ std::string report_text(const Timeline& timeline, words::Fractions fractions) {
   const analysis::causes::CauseGround ground = analysis::causes::cause_ground(timeline);
   const auto& unlike = ground.partners.unlike_counts;
   std::string text = run_text(timeline, unlike);
-  if (timeline.empty()) return text;
+  if (timeline.ranks() == 0) return text;
   text += fmt::format("between {} and {}:\n", moment_in_words(window.from), moment_in_words(window.to));
   analysis::domains::DomainStates states;
   if (!unlike) states.follow(timeline);
