@@ -275,8 +275,6 @@ std::vector<std::size_t> WaveWatch::in_turn(const std::vector<Late>& all) const 
 /// In the order of `all`.
 std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<Late>& all) {
   const domains::Contention contention(timeline);
-  not_traced_ = 0;
-  is_behind_ = false;
   std::vector<std::optional<Wave>> found(all.size());
   LookBudget budget(looks_at_once_);
   for (const std::size_t place : in_turn(all)) {
@@ -303,6 +301,8 @@ std::vector<Wave> WaveWatch::traced(const Timeline& timeline, const std::vector<
 }
 
 std::vector<Wave> WaveWatch::look(const Timeline& timeline) {
+  not_traced_ = 0;
+  is_behind_ = false;
   late_.read(timeline);
   const Nanoseconds step = steps::typical_step_length(timeline);
   const std::vector<Late> all = all_late(timeline, late_, step);
