@@ -41,12 +41,9 @@ class Spectator {
  public:
   explicit Spectator(const std::string& endpoint, wire::Role role = wire::Role::kSpectator) {
     link::LiveOptions options;
-    options.session = "play";
     options.endpoint = endpoint;
     options.role = role;
-    auto opened = link::open_live(options);
-    EXPECT_TRUE(opened);
-    link_ = std::move(*opened);
+    link_ = open_link(options);
   }
 
   void look() {

@@ -181,6 +181,14 @@ class PlayedRank : public Process {
   bool joined_ = false;
 };
 
+/// To an agent of session "play".
+inline std::unique_ptr<link::Link> open_link(link::LiveOptions options) {
+  options.session = "play";
+  auto opened = link::open_live(options);
+  EXPECT_TRUE(opened);
+  return std::move(*opened);
+}
+
 /// A monitor's link and what came over it, checked against what every stream promises.
 class Monitor {
  public:
@@ -190,22 +198,16 @@ class Monitor {
     session::AgentRecord record;
     EXPECT_TRUE(session::read_agent_record("play", record));
     link::LiveOptions options;
-    options.session = "play";
     options.endpoint = record.endpoint;
-    auto opened = link::open_live(options);
-    EXPECT_TRUE(opened);
-    link_ = std::move(*opened);
+    link_ = open_link(options);
   }
 
   /// Listens at `endpoint`, for an agent that is told to connect.
   explicit Monitor(const std::string& endpoint) : is_late_(false) {
     link::LiveOptions options;
-    options.session = "play";
     options.endpoint = endpoint;
     options.listen = true;
-    auto opened = link::open_live(options);
-    EXPECT_TRUE(opened);
-    link_ = std::move(*opened);
+    link_ = open_link(options);
   }
 
   /// Receives until `holds()`; false after a minute.
