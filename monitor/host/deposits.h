@@ -19,7 +19,7 @@ struct Deposit {
   session::Descriptor process;  ///< Readable when all who could write into the memory have ended (pidfd_open).
 };
 
-/// What somebody said at a socket, and what came with it; `deposit` with no node if it is none.
+/// What somebody said at a socket, and what came with it; no `deposit` if that is none.
 struct Said {
   bool is_there = false;  ///< Else it comes later.
   std::string text;

@@ -116,8 +116,6 @@ struct LessonPage {
   friend bool operator==(const LessonPage&, const LessonPage&) = default;
 };
 
-/// Everything about a node that changes slowly. Sent first, again whenever something in it changed, and again when a consumer attaches;
-/// the latest replaces all before it.
 /// Whose place an agent took that died before it had said its end.
 struct TakenOver {
   std::int32_t agent_pid = 0;
@@ -126,6 +124,8 @@ struct TakenOver {
   friend bool operator==(const TakenOver&, const TakenOver&) = default;
 };
 
+/// Everything about a node that changes slowly. Sent first, again whenever something in it changed, and again when a consumer attaches;
+/// the latest replaces all before it.
 struct Roster {
   /// Ranks of the whole program, also those on other nodes. Rank numbers are below it.
   Rank world_size = 0;
