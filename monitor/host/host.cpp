@@ -419,7 +419,8 @@ void Host::let_go() {
 /// Every agent that was heard has said its end, or was ended before it could, and none is about to be heard.
 bool Host::agents_are_done() const {
   const link::LinkStatus link = link_.status();
-  if (link.state == link::LinkState::kEnded) return true;
+  // One that is here takes ranks: whoever ends has withdrawn from there first. It is that of a second program of a script, say.
+  if (link.state == link::LinkState::kEnded) return !agent_here(session_.name());
   const bool nobody_speaks = link.state == link::LinkState::kWaiting || link.for_good;
   return nobody_speaks && !agent_here(session_.name()) && !agent_still_talks(session_.name());
 }
