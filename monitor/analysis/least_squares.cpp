@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace idlewave::analysis {
@@ -34,6 +35,13 @@ double variation(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::abs(value - middle);
   return middle > 0 ? sum / double(values.size()) / middle : 0;
+}
+
+Estimate median_estimate(const std::vector<double>& values) {
+  Estimate estimate{.value = median(values), .error = std::nullopt, .points = int(values.size())};
+  if (values.size() > 1)
+    estimate.error = std::numbers::pi / 2 * variation(values) * estimate.value / std::sqrt(double(values.size()));
+  return estimate;
 }
 
 std::optional<Estimate> fitted_slope(std::span<const double> x, std::span<const double> y) {

@@ -20,6 +20,10 @@ double median(std::span<double> values);    ///< The same without a copy: puts t
 /// Mean absolute deviation from the median, as a share of it; 0 where that is not positive. Of at least one.
 double variation(const std::vector<double>& values);
 
+/// With its standard error for normal values, by their mean absolute deviation: pi/2 of that over the root of how many
+/// they are. Of at least one.
+Estimate median_estimate(const std::vector<double>& values);
+
 /// Least-squares slope dy/dx; nothing with fewer than two points or when all x are equal. `x` and `y` have the same
 /// length.
 std::optional<Estimate> fitted_slope(std::span<const double> x, std::span<const double> y);

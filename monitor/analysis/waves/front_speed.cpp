@@ -165,7 +165,7 @@ void withhold_blurred(const timeline::Timeline& timeline, Rank origin, WaveDirec
 
 std::optional<double> deviation(const std::optional<Estimate>& measured, const TheorySpeed& theory) {
   if (!measured || !measured->error || *measured->error <= kOfRounding * std::abs(measured->value)) return std::nullopt;
-  return (measured->value - theory.ranks_per_s) / *measured->error;
+  return (measured->value - theory.ranks_per_s) / std::hypot(*measured->error, theory.error.value_or(0));
 }
 
 Places places_of(const Stretches& stretches, const WaveDirection& direction) {

@@ -64,9 +64,11 @@ struct TheorySpeed {
   double ranks_per_step = 0;
   /// d: the farthest partner; 0 where each rank has partners of its own that nobody declared. sigma is the rest.
   double distance = 0;
-  /// By the median of the origin's part of a step before the wave, and what messages take; no step is shorter than it was.
+  /// By the median of the origin's steps before the wave, each at least as long as its own part and what messages take.
   double ranks_per_s = 0;
-  /// Of the leading edge from that, in errors of its speed; nothing where it has none.
+  /// Standard error of that, by how unlike those steps were; nothing where fewer than two of them are kept.
+  std::optional<double> error;
+  /// Of the leading edge from that, in standard errors of their difference; nothing where its speed has none.
   std::optional<double> deviation;
 };
 

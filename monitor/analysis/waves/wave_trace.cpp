@@ -34,6 +34,8 @@ constexpr double kOfTheFront = 0.5;
 /// A front whose idle time has fallen to this share of its first has decayed.
 constexpr double kDecayed = 0.5;
 
+double in_seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
 }  // namespace
 
 WaveTrace::WaveTrace(const timeline::Timeline& timeline, const partners::Partners& partners,
@@ -261,21 +263,22 @@ Nanoseconds WaveTrace::message_time(Rank hop, const WaveDirection& direction) co
   std::vector<double> times;
   for (const FrontPoint& point : direction.front)
     partners_.for_each_message(point.rank, point.step, timeline_.ranks(), [&](Rank, Rank offset, int messages) {
-      if (offset == -hop) times.push_back(rerun_.message_time_of(point.rank).of(messages));
+      if (offset == -hop) times.push_back(rerun_.message_time_of(point.rank).each * messages);
     });
   return times.empty() ? Nanoseconds{0} : Nanoseconds(std::llround(median(std::move(times))));
 }
 
-/// Medians, before the wave; the session's where nothing of that is kept. Where messages were there in time, the step had
-/// nothing of them; a front has.
-Nanoseconds WaveTrace::ordinary_step(Rank hop, const WaveDirection& direction) const {
-  std::vector<Nanoseconds> lengths, owns;
+/// Median, before the wave; the session's where nothing of that is kept. Where messages were there in time, a step had
+/// nothing of them; a front has. Seconds.
+Estimate WaveTrace::ordinary_step(Rank hop, const WaveDirection& direction) const {
+  const Nanoseconds message = message_time(hop, direction);
+  std::vector<double> lengths;
   for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
     const auto before = steps::step_course(timeline_, origin_.rank, step, origin_.begin);
-    if (before && before->over) lengths.push_back(before->end - before->begin), owns.push_back(before->own());
+    if (before && before->over) lengths.push_back(in_seconds(before->own() + std::max(before->waited(), message)));
   }
-  if (lengths.empty()) return typical_step_;
-  return std::max(steps::median(std::move(lengths)), steps::median(std::move(owns)) + message_time(hop, direction));
+  if (lengths.empty()) return {.value = in_seconds(typical_step_), .error = {}, .points = 0};
+  return median_estimate(lengths);
 }
 
 /// As the origin says, or as was inferred; 0: not known.
@@ -316,10 +319,12 @@ std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) con
   if (partners_.collective || partners_.wait_first) return std::nullopt;
   const Rank farthest = farthest_hop(direction.sign);
   if (farthest == 0 || !runs_along_a_line(direction, farthest)) return std::nullopt;
-  const double step = std::chrono::duration<double>(ordinary_step(farthest * direction.sign, direction)).count();
+  const Estimate step = ordinary_step(farthest * direction.sign, direction);
+  const double speed = theory::wave_speed(1, double(farthest), step.value, 0);
   return TheorySpeed{.ranks_per_step = double(farthest),
                      .distance = double(farthest_partner()),
-                     .ranks_per_s = theory::wave_speed(1, double(farthest), step, 0),
+                     .ranks_per_s = speed,
+                     .error = step.error ? std::optional(speed * *step.error / step.value) : std::nullopt,
                      .deviation = {}};
 }
 

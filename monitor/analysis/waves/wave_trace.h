@@ -50,7 +50,7 @@ class WaveTrace {
   void reach_all(Step step);
   void sort_by_ends(Step step);
   void take_new_positions();
-  Nanoseconds ordinary_step(Rank hop, const WaveDirection& direction) const;
+  Estimate ordinary_step(Rank hop, const WaveDirection& direction) const;
   Nanoseconds message_time(Rank hop, const WaveDirection& direction) const;
   Rank farthest_partner() const;
   Rank farthest_hop(int sign) const;

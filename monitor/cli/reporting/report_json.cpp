@@ -124,6 +124,7 @@ json theory_json(const std::optional<analysis::waves::TheorySpeed>& theory) {
           {"d", d > 0 ? json(d) : json()},
           {"sigma", d > 0 ? json(theory->ranks_per_step / d) : json()},
           {"speed_ranks_per_s", theory->ranks_per_s},
+          {"speed_ranks_per_s_error", number(theory->error)},
           {"deviation", number(theory->deviation)}};
 }
 

@@ -150,17 +150,20 @@ std::string figure(double value, int digits) {
 /// Of a figure: an error below this does not show in its digits.
 constexpr double kErrorShown = 5e-4;
 
+std::string figure_text(double value, const std::optional<double>& error) {
+  if (!error || *error < kErrorShown * std::abs(value)) return figure(value, 3);
+  return fmt::format("{} ± {}", figure(value, 3), figure(*error, 1));
+}
+
 std::string figure_text(const std::optional<analysis::Estimate>& estimate, const char* unit) {
   if (!estimate) return fmt::format("unknown {}", unit);
-  if (!estimate->error || *estimate->error < kErrorShown * std::abs(estimate->value))
-    return fmt::format("{} {}", figure(estimate->value, 3), unit);
-  return fmt::format("{} ± {} {}", figure(estimate->value, 3), figure(*estimate->error, 1), unit);
+  return fmt::format("{} {}", figure_text(estimate->value, estimate->error), unit);
 }
 
 std::string theory_text(const std::optional<analysis::waves::TheorySpeed>& theory) {
   if (!theory) return {};
   const std::string off = theory->deviation ? fmt::format(", {} errors off", figure(*theory->deviation, 2)) : "";
-  return fmt::format(" (in theory {}{})", figure(theory->ranks_per_s, 3), off);
+  return fmt::format(" (in theory {}{})", figure_text(theory->ranks_per_s, theory->error), off);
 }
 
 /// Of what the front makes ranks wait; where others make them wait longer behind it, it gains.
