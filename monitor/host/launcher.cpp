@@ -81,7 +81,10 @@ Environment session_environment(const std::string& session, const std::string& e
 
 Environment demo_environment(LauncherKind kind) {
   if (kind != LauncherKind::kOpenMpi) return {};
-  Environment wanted = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"}};
+  // Open MPI 5 leaves it to PRRTE where ranks go, which reads variables of its own.
+  Environment wanted = {{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                        {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+                        {"OMPI_MCA_mpi_yield_when_idle", "1"}};
   if (geteuid() == 0) {
     wanted["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
     wanted["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";

@@ -67,10 +67,12 @@ TEST(Launcher, ThePreloadOfTheUserNeverEntersTheLauncherThroughUs) {
 }
 
 TEST(Launcher, WhatTheUserHasSetIsLeftAlone) {
-  setenv("OMPI_MCA_rmaps_base_oversubscribe", "0", 1);
-  EXPECT_THAT(demo_environment(LauncherKind::kOpenMpi), Not(Contains(Key("OMPI_MCA_rmaps_base_oversubscribe"))));
-  unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
-  EXPECT_THAT(demo_environment(LauncherKind::kOpenMpi), Contains(Key("OMPI_MCA_rmaps_base_oversubscribe")));
+  for (const char* variable : {"OMPI_MCA_rmaps_base_oversubscribe", "PRTE_MCA_rmaps_default_mapping_policy"}) {
+    setenv(variable, "0", 1);
+    EXPECT_THAT(demo_environment(LauncherKind::kOpenMpi), Not(Contains(Key(variable))));
+    unsetenv(variable);
+    EXPECT_THAT(demo_environment(LauncherKind::kOpenMpi), Contains(Key(variable)));
+  }
 }
 
 TEST(Launcher, TheChoiceOfTheUserCountsMoreThanTheName) {
