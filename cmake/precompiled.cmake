@@ -32,6 +32,16 @@ function(idlewave_read_once target headers)
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
 endfunction()
 
+# idlewave_compile_soon(test_wire): with -O1. GCC takes a precompiled header that was read with -O2 for it, from 13 on only where these
+# options of x86, which come with -O2, are the same.
+function(idlewave_compile_soon target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(IDLEWAVE_PRECOMPILE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|i.86" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(${target} PRIVATE
+      "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-munroll-only-small-loops;-mvzeroupper>")
+  endif()
+endfunction()
+
 # With sanitizers GCC 12 itself breaks off on a file that begins with a precompiled header.
 if(IDLEWAVE_SANITIZE)
   set(IDLEWAVE_PRECOMPILE OFF)
