@@ -69,7 +69,8 @@ EXPORT int topology_init(void) {
   return number_after("topology ", 0);
 }
 EXPORT int numa_init(void) { return number_after("numa ", 0); }
-EXPORT void affinity_init(void) {}
+/// Of no value before LIKWID 5.4, of an int since.
+EXPORT __typeof__(affinity_init()) affinity_init(void) { return (__typeof__(affinity_init()))0; }
 EXPORT CpuTopology_t get_cpuTopology(void) { return &topology; }
 EXPORT CpuInfo_t get_cpuInfo(void) { return &info; }
 
