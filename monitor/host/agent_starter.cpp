@@ -98,8 +98,10 @@ void AgentStarter::hear(Asker& asker) {
 
 /// Not looked at any more once its descriptor is closed.
 void AgentStarter::hold(Deposit deposit) {
-  const int process = deposit.process.get();
-  if (deposits_.take(std::move(deposit))) watch(process);
+  const int process = deposit.process.get(), agent = deposit.agent.get();
+  if (!deposits_.take(std::move(deposit))) return;
+  watch(process);
+  watch(agent);
 }
 
 std::optional<process::Program> AgentStarter::started(const std::string& clocks) const {

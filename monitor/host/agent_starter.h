@@ -4,7 +4,7 @@
 // The socket `start.sock` of the session's folder: the rank connects and says a line of a reading of its clocks (agent:
 // --clock) or nothing, a blank, and the program that it would start or nothing. "1" says that the agent has begun; an end
 // without it, that the rank has to do it itself, as where it was told to take another program. An agent in another table of
-// processes than ours says "memory NODE" there, with what it leaves with us (deposits.h).
+// processes or another time than ours says "memory NODE" there, with what it leaves with us (deposits.h).
 
 #include <optional>
 #include <string>
@@ -30,6 +30,9 @@ class AgentStarter {
   void serve();
   /// Of agents that were ended with their ranks.
   bool has_told_what_is_left();
+  /// Of another table of processes or another time than ours.
+  bool some_agent_lives_elsewhere() const { return deposits_.some_agent_lives(); }
+  void say_program_has_ended() { deposits_.say_program_has_ended(); }
 
  private:
   struct Asker {

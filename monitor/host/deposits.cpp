@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +20,7 @@ namespace idlewave::host {
 namespace {
 
 constexpr std::size_t kMostDeposits = 64;
-constexpr std::size_t kHanded = 2;
+constexpr std::size_t kHanded = 3;
 constexpr const char* kWord = "memory ";
 
 using Handed = std::array<session::Descriptor, kHanded>;
@@ -69,8 +71,8 @@ Said hear_from(int socket) {
   Handed handed = handed_with(message);
   Said said{true, std::string(text.data(), std::size_t(got)), {}};
   std::string node = node_in(said.text);
-  if (!node.empty() && handed[0] && handed[1])
-    said.deposit = Deposit{std::move(node), std::move(handed[0]), std::move(handed[1])};
+  if (!node.empty() && handed[0] && handed[1] && handed[2])
+    said.deposit = Deposit{std::move(node), std::move(handed[0]), std::move(handed[1]), std::move(handed[2])};
   return said;
 }
 
@@ -82,12 +84,13 @@ Deposits::~Deposits() {
 
 bool Deposits::take(Deposit deposit) {
   if (held_.size() >= kMostDeposits) return false;
-  held_.push_back({std::move(deposit), {}, false});
+  held_.push_back({.deposit = std::move(deposit), .teller = {}});
   return true;
 }
 
 void Deposits::serve() {
   for (Held& held : held_) {
+    if (held.deposit.agent && has_ended(held.deposit.agent)) held.deposit.agent = session::Descriptor();
     if (!held.teller && has_ended(held.deposit.process)) have_told(held);
     held.is_told = held.is_told || (held.teller && held.teller->exit_code());
   }
@@ -97,6 +100,18 @@ void Deposits::serve() {
 bool Deposits::are_told() {
   serve();
   return std::ranges::none_of(held_, [](const Held& held) { return held.teller.has_value(); });
+}
+
+bool Deposits::some_agent_lives() const {
+  return std::ranges::any_of(held_, [](const Held& held) { return bool(held.deposit.agent); });
+}
+
+void Deposits::say_program_has_ended() {
+  for (Held& held : held_) {
+    if (!held.deposit.agent || std::exchange(held.knows_of_end, true)) continue;
+    for (const int signal : {SIGCONT, SIGURG})
+      syscall(SYS_pidfd_send_signal, held.deposit.agent.get(), signal, nullptr, 0);
+  }
 }
 
 /// It finds the memory where its standard input would be.

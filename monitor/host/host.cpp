@@ -155,6 +155,7 @@ class Host {
   void let_go();
   bool is_over();
   bool agents_are_done() const;
+  bool some_agent_lives() const;
   void see_agent_off() const;
   void describe(bool at_once);
   void look_after_output();
@@ -303,7 +304,7 @@ void Host::serve() {
     link_.wait(time_to_look(), descriptors_.fd());
   }
   turn();
-  if (!agents_are_done() && agent_here(session_.name()))
+  if (!agents_are_done() && some_agent_lives())
     note("ranks go on that the program has left behind, or the agent is late: what they tell is not seen any more");
 }
 
@@ -399,6 +400,7 @@ void Host::look_after_program() {
     last_agent_ = agent_here(session_.name());
     if (last_agent_) say_program_has_ended(*last_agent_);
   }
+  if (ended_at_) agent_starter_->say_program_has_ended();
   // Agents stay half a second after their last rank; ranks that outlive their launcher are not held for a session that
   // is over.
   if (ended_at_ && now() - *ended_at_ > kRanksAreGone && std::exchange(has_commanded_, false) && !agents_are_done())
@@ -420,9 +422,13 @@ void Host::let_go() {
 bool Host::agents_are_done() const {
   const link::LinkStatus link = link_.status();
   // One that is here takes ranks: whoever ends has withdrawn from there first. It is that of a second program of a script, say.
-  if (link.state == link::LinkState::kEnded) return !agent_here(session_.name());
+  if (link.state == link::LinkState::kEnded) return !some_agent_lives();
   const bool nobody_speaks = link.state == link::LinkState::kWaiting || link.for_good;
-  return nobody_speaks && !agent_here(session_.name()) && !agent_still_talks(session_.name());
+  return nobody_speaks && !some_agent_lives() && !agent_still_talks(session_.name());
+}
+
+bool Host::some_agent_lives() const {
+  return agent_here(session_.name()) || agent_starter_->some_agent_lives_elsewhere();
 }
 
 bool Host::is_over() {

@@ -22,7 +22,8 @@ namespace {
 constexpr const char* kIpc = "ipc://";
 constexpr pid_t kFirstProcess = 1;
 
-/// In the folder of the socket that we connect to. Empty: that is ours, and so is the host's table of processes; or it has none.
+/// In the folder of the socket that we connect to. Empty: that is ours, and so are the host's table of processes and its time; or
+/// it has none.
 std::string host_elsewhere(const Options& options) {
   const std::size_t begin = std::strlen(kIpc), slash = options.connect.rfind('/');
   if (!options.connect.starts_with(kIpc) || slash <= begin) return {};
@@ -42,7 +43,7 @@ session::Descriptor connect_to(const std::string& path) {
   return is_there && session::is_of_our_user(fd.get()) ? std::move(fd) : std::move(none);
 }
 
-void hand_over(int socket, std::string line, const std::array<int, 2>& handed) {
+void hand_over(int socket, std::string line, const std::array<int, 3>& handed) {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof handed)> room{};
   iovec from{line.data(), line.size()};
   msghdr message{};
@@ -65,10 +66,11 @@ void leave_with_host(const Options& options, const Segment& segment) {
   if (path.empty()) return;
   const session::Descriptor host = connect_to(path);
   const session::Descriptor first(int(syscall(SYS_pidfd_open, kFirstProcess, 0)));
-  if (!host || !first) return;
+  const session::Descriptor ours(int(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (!host || !first || !ours) return;
   char node[session::kNodeNameLimit];
   session::node_name(node);
-  hand_over(host.get(), std::string("memory ") + node + "\n", {segment.fd(), first.get()});
+  hand_over(host.get(), std::string("memory ") + node + "\n", {segment.fd(), first.get(), ours.get()});
 }
 
 }  // namespace idlewave::agent

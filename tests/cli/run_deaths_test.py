@@ -273,15 +273,18 @@ class Deaths(RunCase):
         self.assertEqual(self.of_table_that_ends("$REPORTER 40; exit 11")["steps"], 40)
         self.assertEqual(self.of_table_that_ends("$REPORTER 1; exit 11")["steps"], 1)
 
-    def test_all_is_told_of_ranks_whose_agent_had_heard_nothing_when_it_died(self):
-        stopped = "$REPORTER 40 & while ! agent=$(sed -n 's/^pid //p' $IDLEWAVE_DIR/*/agent 2>&-); do sleep 0.01; done; " \
-                  "kill -STOP $(cat /proc/$agent/task/$agent/children) $agent; wait $!; exit 11"
-        self.assertEqual(self.of_table_that_ends(stopped)["steps"], 40)
+    # Once the rank has found it: one that had no agent yet would not be watched.
+    AGENT_IS_STOPPED = "$REPORTER 40 & until grep -q memfd: /proc/$!/maps; do sleep 0.01; done; " \
+                       "agent=$(sed -n 's/^pid //p' $IDLEWAVE_DIR/*/agent); " \
+                       "kill -STOP $(cat /proc/$agent/task/$agent/children) $agent; wait $!"
 
-    def watched_by(self, wrapper):
+    def test_all_is_told_of_ranks_whose_agent_had_heard_nothing_when_it_died(self):
+        self.assertEqual(self.of_table_that_ends(self.AGENT_IS_STOPPED + "; exit 11")["steps"], 40)
+
+    def watched_by(self, wrapper, script="$REPORTER 20"):
         if subprocess.run([*wrapper, "true"], capture_output=True).returncode != 0:
             self.skipTest(f"no right to do it ({' '.join(wrapper)})")
-        code, _, err = self.run_it("--report", "r.json", "--", *wrapper, "sh", "-c", "$REPORTER 20; exit 11")
+        code, _, err = self.run_it("--report", "r.json", "--", *wrapper, "sh", "-c", f"{script}; exit 11")
         self.assertEqual(code, 11, err)
         return json.loads((self.path / "r.json").read_text()), err
 
@@ -294,6 +297,11 @@ class Deaths(RunCase):
         """Processes have begun at other moments there, so that it would wait for one that it does not know."""
         report, err = self.watched_by(["unshare", "--time", "--boottime", "1000", "--fork"])
         self.assertEqual((report["ranks"], report["complete"]), (1, True), err)
+
+    def test_an_agent_with_a_time_of_its_own_that_is_late_is_woken_and_heard(self):
+        """Nobody here can tell by its number whether it lives."""
+        report, err = self.watched_by(["unshare", "--time", "--boottime", "1000", "--fork"], self.AGENT_IS_STOPPED)
+        self.assertEqual((report["ranks"], report["steps"], report["complete"]), (1, 40, True), err)
 
     def test_a_host_that_is_killed_after_the_program_has_ended_takes_no_exit_code_along(self):
         """It waits for its agents then: for ranks that were left behind three seconds."""

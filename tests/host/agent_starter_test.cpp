@@ -104,32 +104,61 @@ TEST_F(AgentStarterTest, TakesSeveralAndOneThatGoes) {
   EXPECT_EQ(answer(starter, first), "1");
 }
 
-/// What an agent of node "n1" leaves with the host: a file, and a process.
+/// A process that sleeps until SIGURG.
+class Sleeper {
+ public:
+  Sleeper() {
+    sigset_t urgent;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    sigprocmask(SIG_BLOCK, &urgent, nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      closefrom(STDERR_FILENO + 1);  // Or it would keep open what others of these have handed over.
+      int number = 0;
+      sigwait(&urgent, &number);
+      _exit(0);
+    }
+    sigprocmask(SIG_UNBLOCK, &urgent, nullptr);
+    fd_ = int(syscall(SYS_pidfd_open, pid_, 0));
+  }
+  ~Sleeper() { end(); }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  int fd() const { return fd_; }
+  void end() {
+    if (pid_ <= 0) return;
+    close(fd_);
+    kill(pid_, SIGKILL);
+    waitpid(std::exchange(pid_, 0), nullptr, 0);
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int fd_ = -1;
+};
+
+/// What an agent of node "n1" leaves with the host: a file, and two processes.
 class Left {
  public:
-  Left() : memory_(memfd_create("test", MFD_CLOEXEC)), process_(fork()) {
-    if (process_ == 0) pause();
+  Left() : memory_(memfd_create("test", MFD_CLOEXEC)) {
     EXPECT_EQ(write(memory_, "left", 4), 4);
     lseek(memory_, 0, SEEK_SET);
-    fd_ = int(syscall(SYS_pidfd_open, process_, 0));
   }
-  ~Left() {
-    end();
-    close(memory_);
-    close(fd_);
-  }
+  ~Left() { close(memory_); }
   Left(const Left&) = delete;
   Left& operator=(const Left&) = delete;
 
   void end() {
-    if (process_ <= 0) return;
-    kill(process_, SIGKILL);
-    waitpid(std::exchange(process_, 0), nullptr, 0);
+    agent_.end();
+    first_.end();
   }
-  /// Says `line` at `socket`, with so many of the two.
-  void say(int socket, std::string line, std::size_t handed = 2) const {
-    const std::array<int, 2> both = {memory_, fd_};
-    alignas(cmsghdr) char room[CMSG_SPACE(sizeof both)] = {};
+  void end_agent() { agent_.end(); }
+  /// Says `line` at `socket`, with so many of the three.
+  void say(int socket, std::string line, std::size_t handed = 3) const {
+    const std::array<int, 3> all = {memory_, first_.fd(), agent_.fd()};
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof all)] = {};
     iovec from{line.data(), line.size()};
     msghdr message{};
     message.msg_iov = &from;
@@ -140,14 +169,13 @@ class Left {
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
     part->cmsg_len = CMSG_LEN(handed * sizeof(int));
-    std::memcpy(CMSG_DATA(part), both.data(), handed * sizeof(int));
+    std::memcpy(CMSG_DATA(part), all.data(), handed * sizeof(int));
     EXPECT_EQ(sendmsg(socket, &message, 0), ssize_t(line.size()));
   }
 
  private:
   int memory_;
-  pid_t process_;
-  int fd_ = -1;
+  Sleeper first_, agent_;
 };
 
 TEST_F(AgentStarterTest, HasToldWhatADeadAgentLeft) {
@@ -179,6 +207,27 @@ TEST_F(AgentStarterTest, HearsTheLastWordOfAnAgentThatDiedBeforeAnybodyLooked) {
   EXPECT_EQ(noted(), " --left-by n1\n");
 }
 
+TEST_F(AgentStarterTest, KnowsOfAnAgentThatItDidNotStartForAsLongAsThatLives) {
+  AgentStarter starter(folder_, agent("exit 0"), {});
+  EXPECT_FALSE(starter.some_agent_lives_elsewhere());
+  Left left, other;
+  for (const Left* each : {&left, &other}) {
+    const int socket = asker("");
+    each->say(socket, "memory n1\n");
+    EXPECT_EQ(answer(starter, socket), "");
+  }
+  left.end_agent();
+  EXPECT_TRUE(starter.has_told_what_is_left());
+  EXPECT_TRUE(starter.some_agent_lives_elsewhere());
+  pollfd end{starter.fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 0), 0) << "the one that has ended would wake the host for ever";
+  starter.say_program_has_ended();
+  EXPECT_EQ(poll(&end, 1, -1), 1);
+  EXPECT_TRUE(starter.has_told_what_is_left());
+  EXPECT_FALSE(starter.some_agent_lives_elsewhere());
+  EXPECT_EQ(noted(), "");
+}
+
 TEST_F(AgentStarterTest, TakesNothingElseThatIsLeftAndKeepsNoDescriptor) {
   AgentStarter starter(folder_, agent("exit 0"), {});
   const auto descriptors = [] {
@@ -194,8 +243,8 @@ TEST_F(AgentStarterTest, TakesNothingElseThatIsLeftAndKeepsNoDescriptor) {
     };
     for (const char* line :
          {"memory n1", "memory \n", "memory --session\n", "memory a b\n", "memory ../x\n", "1:2 \t\n"})
-      try_it(line, 2);
-    try_it("memory n1\n", 1);
+      try_it(line, 3);
+    for (const std::size_t handed : {1, 2}) try_it("memory n1\n", handed);
     left.end();
     EXPECT_TRUE(starter.has_told_what_is_left());
   }
