@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
 #include <cstdio>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "monitor/cli/progress.h"
@@ -9,6 +13,7 @@
 #include "monitor/cli/verbs.h"
 #include "monitor/cli/watching.h"
 #include "monitor/term/ansi.h"
+#include "monitor/view/paint/figures.h"
 
 namespace idlewave::cli {
 namespace {
@@ -37,6 +42,32 @@ void read_until(Monitor& monitor, std::optional<Nanoseconds> until, const std::s
   monitor.refresh(monitor.link_status().position);
 }
 
+/// The flag that asks for a moment past the end of the recording, and that moment.
+struct PastEnd {
+  std::string_view flag;
+  Nanoseconds moment{};
+};
+
+/// The screen tells its moments in tenths of a second: one that was read there is not past the end.
+std::optional<PastEnd> past_end(const Monitor& monitor, const ReplayOptions& options) {
+  constexpr Nanoseconds kAsTold = std::chrono::milliseconds(50);
+  if (!monitor.has_ended()) return std::nullopt;
+  const Nanoseconds end = monitor.observer().timeline().now() + kAsTold;
+  if (options.at && *options.at > end) return PastEnd{"--at", *options.at};
+  if (options.from > end) return PastEnd{"--from", options.from};
+  return std::nullopt;
+}
+
+std::string in_milliseconds(Nanoseconds at) { return view::paint::to_moment(at, std::chrono::milliseconds(1)); }
+
+/// Says which moments there are.
+int refuse(const PastEnd& asked, const timeline::Timeline& timeline) {
+  const std::string from = timeline.begin() > Nanoseconds{0} ? "from " + in_milliseconds(timeline.begin()) + " " : "";
+  return fail(fmt::format("{}: {} is past the end; the recording goes {}to {}", asked.flag,
+                          in_milliseconds(asked.moment), from, in_milliseconds(timeline.now())),
+              2);
+}
+
 void warn_of(const wire::FrameLogDamage& damage) {
   if (!damage.first.empty()) fail(damage.first, 0);
 }
@@ -44,6 +75,7 @@ void warn_of(const wire::FrameLogDamage& damage) {
 int print_once(Monitor& monitor, const ReplayOptions& options) {
   if (options.at) monitor.stop_at(*options.at);
   read_until(monitor, options.at, options.path);
+  if (const auto asked = past_end(monitor, options)) return refuse(*asked, monitor.observer().timeline());
   const view::Look look{.colours = options.colour ? view::ColourDepth::kIndexed256 : view::ColourDepth::kNone,
                         .unicode = true,
                         .cheap_scroll = true};
@@ -60,11 +92,21 @@ int play_headless(Monitor& monitor, const ReplayOptions& options) {
   std::optional<Nanoseconds> plays_since;
   const int code = watch_headless(monitor, [&](Nanoseconds now) {
     if (monitor.is_loading()) return false;
+    if (past_end(monitor, options)) return true;
     if (!plays_since) plays_since = now;
     return monitor.has_ended() || (options.headless_for && now - *plays_since >= *options.headless_for);
   });
+  if (const auto asked = past_end(monitor, options)) return refuse(*asked, monitor.observer().timeline());
   print_result(monitor, options);
   return code;
+}
+
+/// Leaves the screen where there is nothing to begin with.
+int play_on_screen(Monitor& monitor, const ReplayOptions& options) {
+  const auto is_past_end = [&](Nanoseconds) { return past_end(monitor, options).has_value(); };
+  const int code = watch_on_screen(monitor, is_past_end);
+  const auto asked = past_end(monitor, options);
+  return asked && code == 0 ? refuse(*asked, monitor.observer().timeline()) : code;
 }
 
 std::string json_of(const timeline::Timeline& timeline, const FileOptions& options) {
@@ -94,7 +136,7 @@ int replay(const ReplayOptions& options) {
     if (!options.once) monitor.load_until(options.from);
     const int code = options.once       ? print_once(monitor, options)
                      : options.headless ? play_headless(monitor, options)
-                                        : watch_on_screen(monitor, never);
+                                        : play_on_screen(monitor, options);
     warn_of(replay_of(monitor).damage());
     return code;
   };

@@ -187,6 +187,14 @@ class CommandLine(unittest.TestCase):
         self.refuses("inject", "--ranks", "5", "--delay", "250")
         self.refuses("demo", "--headless", "12")
 
+    def test_a_moment_past_the_end_of_a_recording_is_refused_with_how_long_it_is(self):
+        length = json.loads(call("report", str(GOLDEN), "--json").stdout)["duration_s"]
+        for words in (["--once", "--at", "100h"], ["--once", "--from", "100h"], ["--headless", "--from", "100h"],
+                      ["--once", "--at", f"{length + 0.1}s"]):
+            self.refuses("replay", str(GOLDEN), *words, says=f"past the end; the recording goes to {length:.3f} s\n")
+        for told_as in (f"{length}s", f"{length + 0.04}s"):
+            self.assertEqual(call("replay", str(GOLDEN), "--once", "--at", told_as).returncode, 0, told_as)
+
     def test_a_call_that_does_not_wait_is_no_place_for_a_step(self):
         self.refuses("run", "--headless", "--step-at", "MPI_Alreduce", "--", "true", says="did you mean 'MPI_Allreduce'?")
         self.refuses("run", "--headless", "--likwid-group", "MEM DP", "--", "true", says="no name of a group of LIKWID")

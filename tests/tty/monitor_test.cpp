@@ -378,6 +378,15 @@ TEST_F(TheMonitor, LooksAtItsKeysWhileALongRecordingLoads) {
   EXPECT_EQ(session.state(), before);
 }
 
+TEST_F(TheMonitor, LeavesTheScreenWhereARecordingEndsBeforeItIsToBegin) {
+  TmuxSession session(120, 30);
+  const std::string before = session.state();
+  session.run(IDLEWAVE_PROGRAM " replay " IDLEWAVE_GOLDEN_SESSION " --from 100h; echo code $?");
+  ASSERT_TRUE(session.shows("code 2")) << session.screen();
+  EXPECT_THAT(session.screen(), HasSubstr("past the end; the recording goes to 0.250 s"));
+  EXPECT_EQ(session.state(), before);
+}
+
 TEST_F(TheMonitor, SaysHowFarItHasReadARecordingAndTakesThatAway) {
   TmuxSession session(120, 30);
   // Under a sanitizer the whole of it would be read for minutes.
