@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "monitor/analysis/session/lost_ranks.h"
+#include "monitor/analysis/steps/step_history.h"
 #include "monitor/cli/observer.h"
 #include "monitor/cli/progress.h"
 #include "monitor/cli/reporting/clocks.h"
@@ -20,7 +21,7 @@ using json = support::Json;
 
 struct Contents {
   std::uint64_t received = 0, sent = 0, bytes = 0;
-  Nanoseconds duration{};
+  Nanoseconds last{};  ///< When the last of them came, since the recording began.
 };
 
 Contents read_all(wire::FrameLogReader& reader, const std::string& path, Observer& observer) {
@@ -31,7 +32,7 @@ Contents read_all(wire::FrameLogReader& reader, const std::string& path, Observe
   while (reader.next(entry)) {
     ++(entry.direction == wire::Direction::kReceived ? contents.received : contents.sent);
     contents.bytes += entry.bytes.size();
-    contents.duration = std::max(contents.duration, entry.received_at);
+    contents.last = std::max(contents.last, entry.received_at);
     progress.reached(double(entry.received_at.count()) / duration);
     observer.accept({entry.received_at, entry.direction, std::move(entry.bytes)});
   }
@@ -48,6 +49,8 @@ std::string utc(std::int64_t unix_time_ns) {
   return text;
 }
 
+double to_seconds(Nanoseconds span) { return double(span.count()) / 1e9; }
+
 json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents,
               const ingest::EventCounts& counts, const timeline::Timeline& timeline,
               const analysis::session::Missing& missing) {
@@ -62,7 +65,10 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["command_line"] = header.command_line;
   object["program"] = timeline.program();
   object["ranks"] = timeline.ranks();
-  object["duration_s"] = double(contents.duration.count()) / 1e9;
+  object["from_s"] = timeline.empty() ? json() : json(to_seconds(timeline.begin()));
+  object["duration_s"] =
+      timeline.empty() ? json() : json(to_seconds(analysis::steps::run_end(timeline) - timeline.begin()));
+  object["received_s"] = to_seconds(contents.last);
   object["frames"] = contents.received;
   object["commands"] = contents.sent;
   object["frame_bytes"] = contents.bytes;
@@ -85,7 +91,8 @@ std::string as_lines(json object, const timeline::Timeline& timeline, const anal
                      const std::vector<analysis::session::LostRank>& lost) {
   object["missing"] = missing.is_complete() ? "nothing" : to_words(missing);
   object["lost_ranks"] = lost.empty() ? "none" : to_words(lost);
-  if (object.at("recorded_at").is_null()) object["recorded_at"] = "not known";
+  for (const char* key : {"recorded_at", "from_s", "duration_s"})
+    if (object.at(key).is_null()) object[key] = "not known";
   const std::string clocks = reporting::clocks_in_words(timeline);
   if (!clocks.empty()) object["clocks"] = clocks;
   std::string text;

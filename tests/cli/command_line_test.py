@@ -335,6 +335,11 @@ class CommandLine(unittest.TestCase):
         report = json.loads(call("report", str(GOLDEN), "--json").stdout)
         self.assertIn("domains", report)
 
+    def test_info_and_report_agree_on_how_long_a_session_is(self):
+        info, report = (json.loads(call(verb, str(GOLDEN), "--json").stdout) for verb in ("info", "report"))
+        self.assertEqual([info[key] for key in ("from_s", "duration_s")], [report[key] for key in ("from_s", "duration_s")])
+        self.assertGreater(info["received_s"], info["duration_s"])
+
     def test_info_counts_what_the_simulator_says_it_did(self):
         scenario, recording = self.path / "short.toml", self.path / "short.iw"
         scenario.write_text('machine = {ranks = 24, ranks_per_domain = 6, core_bandwidth = "10 GB/s", domain_bandwidth = "20 GB/s"}\n'
