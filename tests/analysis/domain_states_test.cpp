@@ -116,7 +116,8 @@ TEST(DomainStates, CallItNoWaveWhereRanksWaitAndOthersAreLost) {
   timeline.advance("n1", ms(1000));
   EXPECT_EQ(state_at(timeline, 0, ms(1000)), domains::DomainState::kBereft);
   EXPECT_EQ(state_at(timeline, 3, ms(1000)), domains::DomainState::kBereft);
-  for (const domains::StateChange& change : followed(timeline).changes(0))
+  const domains::DomainStates states = followed(timeline);
+  for (const domains::StateChange& change : states.changes(0))
     EXPECT_TRUE(change.state != domains::DomainState::kDisturbed || change.at < ms(245));
 }
 

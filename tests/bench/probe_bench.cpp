@@ -31,8 +31,8 @@ PlayedNode node;
 void rdtsc_pair(benchmark::State& state) {
   for (auto _ : state) {
     for (int i = 0; i < kBatch; ++i) {
-      const std::uint64_t begin = shm::read_counter();
-      const std::uint64_t end = shm::read_counter();
+      std::uint64_t begin = shm::read_counter();
+      std::uint64_t end = shm::read_counter();
       benchmark::DoNotOptimize(begin);
       benchmark::DoNotOptimize(end);
     }
