@@ -124,7 +124,7 @@ LauncherKind launcher_kind(const std::string& launcher, MpiChoice choice) {
       program ? std::filesystem::canonical(*program, ignored) : std::filesystem::path(launcher);
   const std::string target = file.filename();
   const bool is_mpirun = is_called(target, {"mpirun", "mpiexec"});
-  if (is_called(target, {"orterun", "prterun"}) || (is_mpirun && mentions(target, {"openmpi"})))
+  if (is_called(target, {"orterun", "prterun", "prte"}) || (is_mpirun && mentions(target, {"openmpi"})))
     return LauncherKind::kOpenMpi;
   if (is_mpirun && mentions(target, {"hydra", "mpich"})) return LauncherKind::kMpich;
   if (program && (target == "mpirun" || target == "mpiexec")) return kind_by_neighbours(file);

@@ -41,7 +41,8 @@ const char* library_of_ranks() {
   if (slash == nullptr) return nullptr;
   *slash = '\0';
   const char* const name = slash + 1;
-  if (strcmp(name, "orterun") == 0 || strcmp(name, "prterun") == 0) return kSmallCounts;
+  for (const char* known : {"orterun", "prterun", "prte", "mpirun.openmpi", "mpiexec.openmpi"})
+    if (strcmp(name, known) == 0) return kSmallCounts;
   if (strcmp(name, "mpiexec.hydra") == 0) return kLargeCounts;
   if (strcmp(name, "mpirun") != 0 && strcmp(name, "mpiexec") != 0) return nullptr;
   const bool is_open_mpi = lies_in(folder, "prterun") || lies_in(folder, "orterun");

@@ -84,6 +84,7 @@ TEST(Launcher, IsKnownByItsNameAndNotByOneThatAProgramHasInItsOwn) {
   const auto kind = [](const char* name) { return launcher_kind(name, MpiChoice::kAuto); };
   EXPECT_EQ(kind("mpirun.openmpi-5"), LauncherKind::kOpenMpi);
   EXPECT_EQ(kind("orterun"), LauncherKind::kOpenMpi);
+  EXPECT_EQ(kind("prte"), LauncherKind::kOpenMpi) << "which prterun is a link to";
   EXPECT_EQ(kind("mpiexec.mpich-5"), LauncherKind::kMpich);
   EXPECT_EQ(kind("srun"), LauncherKind::kSlurm);
   for (const char* program :
