@@ -1,5 +1,7 @@
 #include "probe/wire/packed.h"
 
+#include <cmath>
+
 namespace idlewave::wire {
 namespace {
 
@@ -36,6 +38,12 @@ bool refer_to_buffer(msgpack::type::object_type, std::size_t, void*) { return tr
 void PackWriter::string(std::string_view value) {
   packer_.pack_str(static_cast<std::uint32_t>(value.size()));
   packer_.pack_str_body(value.data(), static_cast<std::uint32_t>(value.size()));
+}
+
+void PackWriter::real(double value) {
+  constexpr double kBeyondIntegers = 0x1p63;
+  const bool is_whole = std::abs(value) < kBeyondIntegers && value == std::trunc(value);
+  is_whole ? packer_.pack_int64(static_cast<std::int64_t>(value)) : packer_.pack_double(value);
 }
 
 void PackWriter::bytes(std::string_view name, std::span<const std::byte> value) {

@@ -23,7 +23,7 @@ class PackWriter {
   void key(std::string_view name) { string(name); }
   void integer(std::string_view name, std::int64_t value) { key(name), packer_.pack_int64(value); }
   void unsigned_integer(std::string_view name, std::uint64_t value) { key(name), packer_.pack_uint64(value); }
-  void number(std::string_view name, double value) { key(name), packer_.pack_double(value); }
+  void number(std::string_view name, double value) { key(name), real(value); }
   void boolean(std::string_view name, bool value) { key(name), value ? packer_.pack_true() : packer_.pack_false(); }
   /// Cuts what is longer than `limit`, since a reader would refuse it.
   void text(std::string_view name, std::string_view value, std::size_t limit) {
@@ -32,7 +32,7 @@ class PackWriter {
   void bytes(std::string_view name, std::span<const std::byte> value);
   void numbers(std::string_view name, std::span<const double> values) {
     key(name), array(static_cast<std::uint32_t>(values.size()));
-    for (const double value : values) packer_.pack_double(value);
+    for (const double value : values) real(value);
   }
 
  private:
@@ -44,6 +44,8 @@ class PackWriter {
     }
   };
   void string(std::string_view value);
+  /// A whole number as an integer, which is shorter. Releases of msgpack differ in whether they do that by themselves.
+  void real(double value);
 
   Stream stream_;
   msgpack::packer<Stream> packer_;
