@@ -30,7 +30,7 @@ class Manners(AnyProgram):
 
     def test_open_mpi_waits_and_refuses_as_it_does_alone(self):
         """A demo may have more ranks than slots, which wait politely; a program of the user's has what he asked for."""
-        for variable in [name for name in self.environment if name.startswith("OMPI_MCA_")]:
+        for variable in [name for name in self.environment if name.startswith(("OMPI_MCA_", "PRTE_MCA_"))]:
             del self.environment[variable]
         shown = [*self.launcher("openmpi")[:1], "-n", "1", "env"]
         done = self.call([BIN / "idlewave", "run", "--headless", "--no-preload", "--", *shown])
@@ -38,7 +38,7 @@ class Manners(AnyProgram):
         def settings(text):
             # The runtime's own names of jobs, processes and pipes differ from run to run.
             names = (line.split(b"=")[0] for line in text.splitlines())
-            return {name for name in names if name.startswith((b"OMPI_", b"PMIX_MCA_"))}
+            return {name for name in names if name.startswith((b"OMPI_", b"PMIX_MCA_", b"PRTE_MCA_"))}
         self.assertEqual(settings(done.stdout), settings(self.call(shown).stdout))
         many = [*self.launcher("openmpi")[:1], "-n", "100000", self.program("halo.openmpi"), "1", self.seed]
         alone = self.call(many)
@@ -95,7 +95,10 @@ class Manners(AnyProgram):
     def test_errors_that_fortran_leaves_out_are_as_alone(self):
         for mpi in ("mpich", "openmpi"):
             with self.subTest(mpi=mpi):
-                alone = self.ends_as_alone(mpi, self.program(f"left_out.{mpi}"))
+                program = self.program(f"left_out.{mpi}")
+                if self.call([*self.launcher(mpi), program]).returncode != 0:
+                    self.skipTest(f"{mpi} itself takes no call that leaves them out, as MPI_Waitsome of MPICH 4.3.0 does not")
+                alone = self.ends_as_alone(mpi, program)
                 self.assertIn(b"received        1000", alone.stdout)
 
     def test_who_looks_at_requests_has_steps(self):
@@ -198,7 +201,7 @@ class Manners(AnyProgram):
                 self.assertEqual(run.returncode, 0)
                 self.assertEqual({name for name, has in loaded.items() if has}, {f"odd.{mpi}"})
                 self.assertGreaterEqual(set(loaded), {"idlewave-agent", f"odd.{mpi}"})
-                self.assertTrue(set(loaded) & {"orterun", "mpiexec.hydra"}, loaded)
+                self.assertTrue(set(loaded) & {"orterun", "prte", "mpiexec.hydra"}, loaded)
 
     def who_has_loaded(self, run):
         """Program -> whether our library is in one of its processes; looked at until the agent has been seen beside all ranks."""

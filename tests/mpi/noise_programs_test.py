@@ -49,6 +49,8 @@ class OwnFolder(unittest.TestCase):
 
 class EachProgram(OwnFolder):
     def test_ends_where_one_rank_alone_cannot_take_its_command_line(self):
+        if call(LAUNCHER, *ENOUGH_RANKS, "-n", 1, "true", ":", "-n", 1, "true").returncode != 0:
+            self.skipTest(f"{LAUNCHER} can't start two programs, as that of Open MPI 5.0.7 ends by signal 11")
         for program in ("iw-ring", "iw-selfish", "iw-collectives", "iw-progress", "iw-contention"):
             for place in (0, 1):
                 with self.subTest(program=program, place=place):

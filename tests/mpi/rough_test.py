@@ -126,7 +126,7 @@ class Processes(Rough):
     @each_mpi
     def test_a_stack_that_is_just_enough_alone(self, mpi):
         command = lambda kilobytes: [*self.launcher(mpi), self.program(f"small_stack.{mpi}"), str(kilobytes), str(STEPS)]
-        least = next(size for size in range(16, 256, 4) if all(self.call(command(size)).returncode == 0 for _ in range(2)))
+        least = next(size for size in range(16, 256, 4) if all(self.call(command(size)).returncode == 0 for _ in range(4)))
         print(f"{least} kB", file=sys.stderr)
         said, report = self.both(command(least))
         self.check_sums(report, {"MPI_Allreduce": 2 * STEPS})
@@ -354,6 +354,9 @@ class Groups(Rough):
 
     def test_children_of_a_world_of_their_own(self):
         """MPICH as Debian has it can't start them on one machine, with or without us."""
+        spawn = [*self.launcher("openmpi", 1), self.program("groups.openmpi"), "spawn"]
+        if self.call(["timeout", "20", *spawn, "1"]).returncode != 0:
+            self.skipTest("Open MPI can't start them on this machine, with or without us: from 5 on it wants a network for it")
         said, report = self.groups("openmpi", "spawn", self.TIMES, 1)
         self.check_sums(report, {"MPI_Comm_spawn": 1, "MPI_Recv": 2, "MPI_Barrier": self.TIMES + 1}, 1)
         # Children that say the same at one moment may both be heard; then one line says that there is another one.
@@ -460,7 +463,11 @@ class Libraries(Rough):
 
     @each_mpi
     def test_functions_of_the_programs_own_by_names_of_the_c_library(self, mpi):
-        said, report = self.both([*self.launcher(mpi), self.program(f"own_names.{mpi}"), str(STEPS)])
+        command = [*self.launcher(mpi), self.program(f"own_names.{mpi}"), str(STEPS)]
+        alone = self.call(command)
+        if b"was called by others" in alone.stderr:
+            self.skipTest(f"libraries of {mpi} call them without us: {alone.stderr.splitlines()[0].decode()}")
+        said, report = self.both(command)
         self.check_sums(report, {"MPI_Sendrecv": 2 * STEPS})
         self.assertEqual((said, report["complete"]), ([], True))
 
