@@ -1,6 +1,7 @@
 #include "monitor/cli/theory_sheets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>

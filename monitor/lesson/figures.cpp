@@ -1,6 +1,7 @@
 #include "monitor/lesson/figures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 #include "probe/arguments/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 #include "workloads/sparse/matrix_market.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "monitor/analysis/session/missing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

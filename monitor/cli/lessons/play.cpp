@@ -1,6 +1,7 @@
 #include "monitor/cli/lessons/play.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "monitor/cli/lessons/commands.h"
 #include "monitor/cli/lessons/list.h"

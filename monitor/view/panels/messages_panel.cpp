@@ -1,6 +1,7 @@
 #include "monitor/view/panels/messages_panel.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "monitor/analysis/plural.h"
 #include "monitor/view/paint/figures.h"
