@@ -55,10 +55,10 @@ class OfEachMpi(unittest.TestCase):
         self.assertEqual(len(own), 1, done.stderr)
         return own[0]
 
-    def watch(self, mpi, ranks, *options):
-        """What the program printed, and the report of the session, under `idlewave run`."""
+    def watch(self, mpi, ranks, *options, flags=()):
+        """What the program printed, and the report of the session, under `idlewave run`, which has `flags`."""
         report = self.folder / f"{mpi}.json"
-        done = self.call([BIN / "idlewave", "run", "--headless", "--report", report, "--", *self.job(mpi, ranks, *options)])
+        done = self.call([BIN / "idlewave", "run", "--headless", "--report", report, *flags, "--", *self.job(mpi, ranks, *options)])
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, json.loads(report.read_text())
 
