@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -50,9 +51,11 @@ bool tmux_is_installed() { return ::access(IDLEWAVE_TMUX, X_OK) == 0; }
 
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds guard) {
   const auto deadline = std::chrono::steady_clock::now() + guard;
-  while (!condition()) {
+  // A look at a screen takes two programs: who has waited for long looks less often.
+  for (std::chrono::nanoseconds pause = 20ms; !condition();
+       pause = std::min<std::chrono::nanoseconds>(pause * 5 / 4, 150ms)) {
     if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(20ms);
+    std::this_thread::sleep_for(pause);
   }
   return true;
 }
@@ -99,7 +102,8 @@ TmuxSession::~TmuxSession() {
 }
 
 std::string TmuxSession::tmux(const std::string& arguments) const {
-  return output("env -u TMUX " + std::string(IDLEWAVE_TMUX) + " -S " + shell_word(socket_) + " " + arguments + " 2>&1");
+  return output(std::string("unset TMUX; exec " IDLEWAVE_TMUX) + " -S " + shell_word(socket_) + " " + arguments +
+                " 2>&1");
 }
 
 void TmuxSession::type(const std::string& text) const { tmux("send-keys -l -- " + shell_word(text)); }
