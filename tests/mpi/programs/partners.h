@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-enum { FEW = 8, SOME = 2000, MANY = 100000, MOST = 7000, RENDEZVOUS = 1, COLLECTIVE = 2, UNCERTAIN = 4 };
+enum { FEW = 8, SOME = 2000, MANY = 100000, MOST = 3100, RENDEZVOUS = 1, COLLECTIVE = 2, UNCERTAIN = 4 };
 
 struct mode {
   const char* name; /* NULL: no more */
