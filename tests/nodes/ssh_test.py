@@ -83,7 +83,7 @@ class Ssh(unittest.TestCase):
         """A session `s` with ranks on both hosts, of which n1 has the screen; lines of a shell on n1 beside it."""
         script = self.path / "both.sh"
         script.write_text("\n".join([
-            f"{BIN}/idlewave run --headless --allow-inject --session s --record s.iw -- {' '.join(self.halo('3000', '1'))} &",
+            f"{BIN}/idlewave run --headless --allow-inject --session s --record s.iw -- {' '.join(self.halo('300', '1', '0', '30'))} &",
             *lines, "wait $!"]) + "\n")
         done = self.on_n1("sh", script)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -74,6 +74,10 @@ class Slurm(unittest.TestCase):
             self.skipTest(f"{name} was not built: its MPI is not here")
         return str(PROGRAMS / name)
 
+    def for_a_while(self, steps, pause):
+        """A program that is there, at the price of a step each so many milliseconds."""
+        return self.program("halo.openmpi"), steps, "1", "0", pause
+
     def call(self, *words, **extra):
         return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, cwd=self.path,
                               env={**self.environment, **extra})
@@ -160,7 +164,7 @@ class Nodes(Slurm):
         self.assertIn(f"it is rank 0 of 1, while its launcher has started {RANKS} processes", done.stderr)
 
     def test_whoever_attaches_from_elsewhere_sees_all_and_leaves_it_running(self):
-        job = self.start_job("srun", "--mpi=pmix", self.program("halo.openmpi"), "1500", "1")
+        job = self.start_job("srun", "--mpi=pmix", *self.for_a_while("300", "30"))
         self.wait_for_ranks()
         self.assertRegex(self.idlewave("attach").stdout, r"(?m)^s .*\(on n1\)$")
         seen = self.idlewave("attach", "s", "--headless", "1s", "--size", "160x60")
@@ -184,7 +188,7 @@ class Nodes(Slurm):
         return found
 
     def test_a_killed_agent_is_named_and_another_goes_on(self):
-        job = self.start_job("srun", "--mpi=pmix", self.program("halo.openmpi"), "1500", "1")
+        job = self.start_job("srun", "--mpi=pmix", *self.for_a_while("300", "30"))
         self.wait_for_ranks()
         self.wait_for(lambda: len(self.agents()) == NODES, "each node has an agent")
         os.kill(self.agents()["n2"], signal.SIGKILL)
@@ -196,7 +200,7 @@ class Nodes(Slurm):
 
     def test_agents_that_reach_no_port_report_over_steps_of_the_job(self):
         (self.path / "job").write_text("#!/bin/bash\n\"$@\"\necho code $?\n")
-        launcher = ["srun", "--overlap", "--mpi=pmix", self.program("halo.openmpi"), "600", "1"]
+        launcher = ["srun", "--overlap", "--mpi=pmix", *self.for_a_while("150", "20")]
         done = self.call("sbatch", "--wait", "-N", str(NODES), "-n", str(RANKS), "-o", "out", "job", BIN / "idlewave", "record", "s.iw",
                          "--session", "s", "--agents-over", "srun --overlap -N1 -n1 -w {}", "--", *launcher)
         self.assertEqual(done.returncode, 0, done.stderr + self.output())
@@ -209,7 +213,7 @@ class Nodes(Slurm):
         self.assertFalse((self.path / "cache").exists())
 
     def test_a_job_that_is_cancelled_leaves_a_whole_recording(self):
-        job = self.start_job("srun", "--mpi=pmix", self.program("halo.openmpi"), "100000", "1")
+        job = self.start_job("srun", "--mpi=pmix", *self.for_a_while("100000", "30"))
         self.wait_for_ranks()
         self.call("scancel", job)
         self.wait_for_end(job)

@@ -1,5 +1,7 @@
-/* A 27-point halo exchange on a periodic grid of ranks, with an allreduce in each step. Usage: halo STEPS SEED CODE
- * Ends with the exit code CODE on the last rank. */
+/* A 27-point halo exchange on a periodic grid of ranks, with an allreduce in each step. Usage: halo STEPS SEED CODE PAUSE
+ * Ends with the exit code CODE on the last rank. Sleeps for PAUSE milliseconds before each step. */
+#include <unistd.h>
+
 #include "own_sums.h"
 
 #define NEIGHBOURS 26
@@ -35,7 +37,7 @@ static double exchange(MPI_Comm grid, double mine) {
 }
 
 int main(int argc, char** argv) {
-  const int steps = atoi(argv[1]), code = argc > 3 ? atoi(argv[3]) : 0;
+  const int steps = atoi(argv[1]), code = argc > 3 ? atoi(argv[3]) : 0, pause_ms = argc > 4 ? atoi(argv[4]) : 0;
   int shape[3] = {0, 0, 0}, periodic[3] = {1, 1, 1}, rank, size, step;
   double mine, all = 0;
   MPI_Comm grid;
@@ -50,6 +52,7 @@ int main(int argc, char** argv) {
   mine = rank;
   IN_MPI(MPI_Bcast(&all, 1, MPI_DOUBLE, 0, grid));
   for (step = 0; step < steps; ++step) {
+    if (pause_ms > 0) usleep(1000u * (unsigned)pause_ms);
     work();
     mine = 0.5 * mine + 0.5 * exchange(grid, mine) + step;
     IN_MPI(MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, grid));
