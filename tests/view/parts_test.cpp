@@ -156,11 +156,11 @@ TEST(TimeWindow, JumpsByAQuarterElsewhere) {
   EXPECT_GT(before, 0);
 }
 
-TEST(TimeWindow, FitsFiveToTenSecondsUnlessToldOtherwise) {
+TEST(TimeWindow, FitsFiveSecondsUnlessToldOtherwise) {
   for (int columns = 3; columns < 400; ++columns) {
     const Nanoseconds length = layout::time_window({}, {.edge = seconds(100)}, columns, true).column * columns;
     EXPECT_GE(length, seconds(5)) << columns;
-    EXPECT_LE(length, seconds(10)) << columns;
+    EXPECT_LE(length, seconds(5) + Nanoseconds(columns)) << columns;
   }
 }
 
@@ -169,12 +169,12 @@ TEST(TimeWindow, FitsAllOfASessionThatIsKnownToBeShorter) {
   std::mt19937 random(seed);
   for (int round = 0; round < 1000; ++round) {
     const int columns = static_cast<int>(random() % 398) + 3;
-    const Nanoseconds whole = milliseconds(1 + static_cast<int>(random() % 4999));
+    const Nanoseconds whole = milliseconds(1 + static_cast<int>(random() % 9999));
     const layout::TimeWindow window =
         layout::time_window({}, {.edge = whole, .whole = whole}, columns, random() % 2 == 0);
     ASSERT_EQ(window.from(), Nanoseconds::zero()) << "seed " << seed;
     ASSERT_GE(window.to(), whole) << "seed " << seed;
-    ASSERT_LT(window.to(), 2 * whole + milliseconds(1)) << "seed " << seed;
+    ASSERT_LT(window.to(), whole + milliseconds(1)) << "seed " << seed;
   }
 }
 

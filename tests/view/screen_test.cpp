@@ -400,9 +400,9 @@ TEST(Screen, ShowsTheCursorWhereverItIs) {
 TEST(Screen, DrawsNothingLaterThanThePause) {
   State state;
   state.paused = true;
-  state.paused_at = seconds(1);
+  state.paused_at = milliseconds(900);
   const std::string shown = text(state, usual_session().model(), {160, 48}, kMonochrome);
-  EXPECT_THAT(shown, HasSubstr("PAUSED at 1.0 s"));
+  EXPECT_THAT(shown, HasSubstr("PAUSED at 0.9 s"));
   EXPECT_THAT(shown, Not(HasSubstr("####")));
 }
 

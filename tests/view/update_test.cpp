@@ -184,9 +184,19 @@ TEST(Keys, LeavingTheWindowScrollsItAndEndsFollowing) {
 
 TEST(Keys, PlusAndMinusZoomInTimeByTwo) {
   Operator op;
-  const Nanoseconds before = op.layout().window.column;
+  const Nanoseconds before = op.press(U'+').layout().window.column;
   EXPECT_EQ(op.press(U'+').layout().window.column * 2, before);
   EXPECT_EQ(op.press(U'-').press(U'-').layout().window.column, before * 2);
+}
+
+TEST(Keys, PlusAndMinusZoomFromWhatFits) {
+  for (const char32_t key : {U'+', U'-'}) {
+    Operator op;
+    const double before = double(op.layout().window.column.count());
+    const double ratio = double(op.press(key).layout().window.column.count()) / before;
+    EXPECT_GT(key == U'-' ? ratio : 1 / ratio, 1);
+    EXPECT_LE(key == U'-' ? ratio : 1 / ratio, 4);
+  }
 }
 
 TEST(Keys, ZoomKeepsTheCursorInSight) {

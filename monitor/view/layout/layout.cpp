@@ -15,14 +15,28 @@ constexpr int kFewestMapRows = 3;
 constexpr int kSideFromColumns = 72;
 constexpr int kFrameBeside = 3;
 
-int side_columns(int columns) { return columns < kSideFromColumns ? 0 : std::clamp(columns * 36 / 100, 36, 58); }
+/// Of a screen on which the map has columns enough, a part of what comes more.
+int side_columns(int columns) {
+  constexpr int kMost = 58, kWide = 200;
+  return columns < kSideFromColumns ? 0 : std::clamp(columns * 36 / 100, 36, kMost) + std::max(columns - kWide, 0) / 5;
+}
 
 /// What is left beside the map of a high screen, so that panels move there from below it.
 constexpr int kMuchRoomBeside = 14;
 
-Region region_on(const Panel& panel, paint::Size screen, bool much_room) {
+/// What its ranks leave empty of the map, so that the panel that takes spare rows stays below it.
+constexpr int kMuchRoomBelow = 6;
+
+/// Where a high screen has more room than its ranks and sockets fill.
+struct MuchRoom {
+  bool beside = false;
+  bool below = false;
+};
+
+Region region_on(const Panel& panel, paint::Size screen, MuchRoom much_room) {
   if (side_columns(screen.columns) == 0) return panel.region;
-  return much_room && panel.beside_if_room ? Region::kBeside : panel.region_if_wide;
+  const bool moves = much_room.beside && panel.beside_if_room && !(much_room.below && panel.takes_spare_rows);
+  return moves ? Region::kBeside : panel.region_if_wide;
 }
 
 /// A panel that takes whole rows, above or below the line about steps.
@@ -79,9 +93,10 @@ bool has_much_room_beside(std::span<const Panel> panels, const State& state, con
   return side > 0 && rest >= kMuchRoomBeside;
 }
 
-Rows wished(std::span<const Panel> panels, const State& state, const Model& model, paint::Size size, bool much_room) {
+Rows wished(std::span<const Panel> panels, const State& state, const Model& model, paint::Size size,
+            MuchRoom much_room) {
   Rows rows;
-  rows.rule = size.rows >= 30 && !much_room ? 1 : 0;
+  rows.rule = size.rows >= 30 && (!much_room.beside || much_room.below) ? 1 : 0;
   for (const Panel& panel : panels) {
     const Region region = region_on(panel, size, much_room);
     if (region != Region::kUnder && region != Region::kBottom) continue;
@@ -90,30 +105,50 @@ Rows wished(std::span<const Panel> panels, const State& state, const Model& mode
   return rows;
 }
 
-bool takes_spare(std::span<const Panel* const> panels, int index) {
-  return panels[static_cast<std::size_t>(index)]->takes_spare_rows;
-}
+bool takes_spare(const Panel* panel) { return panel->takes_spare_rows; }
 
-/// Puts panels below each other into the column beside the map; what is left of it gets the one that takes spare rows,
-/// else the last. Returns the rows that they would fill.
-int place_beside(Layout& layout, std::span<const Panel* const> panels, const State& state, const Model& model) {
+int sum(std::span<const int> rows) { return std::accumulate(rows.begin(), rows.end(), 0); }
+
+/// Rows of the column beside the map that each of its panels wishes, the first ones first.
+std::vector<int> wished_beside(const Layout& layout, std::span<const Panel* const> panels, const State& state,
+                               const Model& model) {
   std::vector<int> heights;
-  int rest = layout.beside.height, taker = 0;
+  int rest = layout.beside.height;
   for (const Panel* panel : panels) {
     const int wished = panel->wish(state, model, {Region::kBeside, {layout.beside.width, rest}});
     heights.push_back(std::clamp(wished, 0, rest));
     rest -= heights.back();
-    if (heights.back() > 0 && !takes_spare(panels, taker)) taker = static_cast<int>(heights.size()) - 1;
   }
-  const int filled = layout.beside.height - rest;
-  if (filled > 0) heights[static_cast<std::size_t>(taker)] += rest;
+  return heights;
+}
+
+/// Shares out the rows of which nobody has wished: to those that could fill more, but no more than half where there is one
+/// that takes spare rows; the others to that one, else to the last.
+void share_rest(std::vector<int>& heights, std::span<const Panel* const> panels, const Model& model, int rest) {
+  int for_more = std::ranges::any_of(panels, takes_spare) ? rest / 2 : rest;
+  std::size_t taker = 0;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    if (heights[i] == 0) continue;
+    if (!takes_spare(panels[taker])) taker = i;
+    if (panels[i]->most == nullptr) continue;
+    const int more = std::clamp(panels[i]->most(model) - heights[i], 0, for_more);
+    heights[i] += more;
+    for_more -= more;
+    rest -= more;
+  }
+  heights[taker] += rest;
+}
+
+/// Puts panels below each other into the column beside the map.
+void place_beside(Layout& layout, std::span<const Panel* const> panels, const State& state, const Model& model) {
+  std::vector<int> heights = wished_beside(layout, panels, state, model);
+  if (sum(heights) > 0) share_rest(heights, panels, model, layout.beside.height - sum(heights));
   int y = layout.beside.y;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     if (heights[i] == 0) continue;
     layout.placed.push_back({panels[i]->key, Region::kBeside, {layout.beside.x, y, layout.beside.width, heights[i]}});
     y += heights[i];
   }
-  return filled;
 }
 
 /// Gives rows that would stay empty to the panel that takes them. Returns how many it took.
@@ -123,14 +158,6 @@ int give_spare(Rows& rows, int spare) {
   if (spare <= 0 || taker == rows.strips.end()) return 0;
   taker->rows += spare;
   return spare;
-}
-
-/// Shortens the map to `rows`, and what stands beside it and its axis.
-void end_at(Layout& layout, int rows) {
-  const int less = layout.map.height - rows;
-  layout.map.height -= less;
-  layout.beside.height -= less;
-  if (!layout.placed.empty()) layout.placed.back().box.height -= less;
 }
 
 /// Everything below the map, from its first row.
@@ -159,6 +186,45 @@ RankRows arrange(const State& state, const Model& model, int rows, int halves) {
   return arrange_ranks(segments, rows, halves);
 }
 
+Rows fitting_rows(std::span<const Panel> panels, const State& state, const Model& model, paint::Size size,
+                  MuchRoom much_room) {
+  Rows rows = wished(panels, state, model, size, much_room);
+  sacrifice(rows, size.rows, std::max(kFewestMapRows, size.rows / 2));
+  return rows;
+}
+
+/// The map and the column beside it, as high as `rows` leave room for.
+void arrange_map(Layout& layout, const Rows& rows, const State& state, const Model& model, paint::Size size,
+                 const Look& look) {
+  const int labels = std::max(digits(model.timeline.ranks() - 1), 3) + 2;
+  const int side = side_columns(size.columns), body = size.rows - rows.sum();
+  layout.title = rows.title > 0 ? 0 : kAbsent;
+  layout.map = {labels, rows.title, size.columns - labels - (side > 0 ? side : 1), body};
+  if (side > 0) layout.beside = {size.columns - side + 2, layout.map.y, side - kFrameBeside, body + 1};
+  const int halves = look.unicode && look.colours != ColourDepth::kNone ? 2 : 1;
+  layout.rows = arrange(state, model, body, halves);
+}
+
+std::vector<const Panel*> beside_map(std::span<const Panel> panels, paint::Size size, MuchRoom much_room) {
+  std::vector<const Panel*> beside;
+  for (const Panel& panel : panels)
+    if (side_columns(size.columns) > 0 && region_on(panel, size, much_room) == Region::kBeside)
+      beside.push_back(&panel);
+  return beside;
+}
+
+/// Map and column give rows that both leave empty to a strip of `rows`. A map that waits for its ranks keeps the room that
+/// they will need.
+void shorten_map(Layout& layout, Rows& rows, std::span<const Panel* const> beside, const State& state,
+                 const Model& model) {
+  const int lines = static_cast<int>(layout.rows.lines.size());
+  if (lines == 0) return;
+  const int filled = sum(wished_beside(layout, beside, state, model));
+  const int less = give_spare(rows, layout.map.height - std::max({lines, filled - 1, kFewestMapRows}));
+  layout.map.height -= less;
+  layout.beside.height -= less;
+}
+
 const Placed* find(const Layout& layout, PanelKey panel) {
   const auto is_it = [panel](const Placed& placed) { return placed.panel == panel; };
   const auto found = std::find_if(layout.placed.begin(), layout.placed.end(), is_it);
@@ -172,32 +238,26 @@ Layout lay_out(std::span<const Panel> panels, const State& state, const Model& m
   Layout layout;
   layout.tiny = size.columns < kSmallest.columns || size.rows < kSmallest.rows;
   if (layout.tiny) return layout;
-  const bool much_room = has_much_room_beside(panels, state, model, size);
-  Rows rows = wished(panels, state, model, size, much_room);
-  sacrifice(rows, size.rows, std::max(kFewestMapRows, size.rows / 2));
-  const int labels = std::max(digits(model.timeline.ranks() - 1), 3) + 2;
-  const int side = side_columns(size.columns);
-  int body = size.rows - rows.sum();
-  layout.title = rows.title > 0 ? 0 : kAbsent;
-  layout.map = {labels, rows.title, size.columns - labels - (side > 0 ? side : 1), body};
-  const int halves = look.unicode && look.colours != ColourDepth::kNone ? 2 : 1;
-  layout.rows = arrange(state, model, body, halves);
-  if (side > 0) layout.beside = {size.columns - side + 2, layout.map.y, side - kFrameBeside, body + 1};
-  std::vector<const Panel*> beside;
-  for (const Panel& panel : panels)
-    if (side > 0 && region_on(panel, size, much_room) == Region::kBeside) beside.push_back(&panel);
-  const int filled = place_beside(layout, beside, state, model);
-  const int lines = static_cast<int>(layout.rows.lines.size());
-  // A map that waits for its ranks keeps the room that they will need.
-  if (lines > 0) body -= give_spare(rows, body - std::max({lines, filled - 1, kFewestMapRows}));
-  end_at(layout, body);
-  layout.labels = {0, layout.map.y, labels, body};
+  MuchRoom much_room{.beside = has_much_room_beside(panels, state, model, size)};
+  Rows rows = fitting_rows(panels, state, model, size, much_room);
+  arrange_map(layout, rows, state, model, size, look);
+  const int empty = layout.map.height - std::max(static_cast<int>(layout.rows.lines.size()), kFewestMapRows);
+  if (much_room.beside && !layout.rows.lines.empty() && empty >= kMuchRoomBelow) {
+    much_room.below = true;
+    rows = fitting_rows(panels, state, model, size, much_room);
+    arrange_map(layout, rows, state, model, size, look);
+  }
+  const std::vector<const Panel*> beside = beside_map(panels, size, much_room);
+  shorten_map(layout, rows, beside, state, model);
+  place_beside(layout, beside, state, model);
+  layout.labels = {0, layout.map.y, layout.map.x, layout.map.height};
   layout.placed.push_back({kMapKey, Region::kMap, layout.map});
-  place_below(layout, rows, layout.map.y + body, size.columns);
+  place_below(layout, rows, layout.map.y + layout.map.height, size.columns);
   const SessionTime time = session_time(state, model);
-  layout.window = time_window(state, time, layout.map.width, look.cheap_scroll);
+  const bool smooth = look.cheap_scroll || time.is_over;
+  layout.window = time_window(state, time, layout.map.width, smooth);
   if (state.by_steps)
-    layout.steps = step_window(state, latest_step_at(model.timeline, time.edge), layout.map.width, look.cheap_scroll);
+    layout.steps = step_window(state, latest_step_at(model.timeline, time.edge), layout.map.width, smooth);
   return layout;
 }
 

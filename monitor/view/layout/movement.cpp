@@ -140,14 +140,14 @@ void change_zoom(Turn& turn, int doublings) {
   if (turn.layout.steps) return change_step_zoom(turn, doublings);
   const TimeWindow& window = turn.layout.window;
   State& state = turn.state;
-  const int fitting = fitting_zoom(window.columns, session_time(state, turn.model));
+  const SessionTime time = session_time(state, turn.model);
+  const int fitting = fitting_zoom(window.columns, time);
   const int now = std::clamp(state.zoom.value_or(fitting), 0, kLargestZoom);
   state.zoom = std::clamp(now + doublings, 0, kLargestZoom);
   if (state.follow || *state.zoom == now) return;
   const bool at_cursor = state.cursor_time && window.shows(*state.cursor_time);
   const Nanoseconds anchor = at_cursor ? *state.cursor_time : window.begin_of(window.columns / 2);
-  const Nanoseconds before = anchor - window.from();
-  const Nanoseconds after = doublings > 0 ? before * (1 << doublings) : before / (1 << -doublings);
+  const Nanoseconds after = column_width(*state.zoom, time.step) * window.x_of(anchor);
   state.window_begin = std::max(anchor - after, Nanoseconds::zero());
 }
 

@@ -40,6 +40,8 @@ struct Panel {
   void (*scroll)(State&, const Model&, int lines);
   /// On a wide screen whose column beside the map has much room left it stands there, so that the map gets the rows.
   bool beside_if_room = false;
+  /// Rows that it could fill beside the map, where others leave them; null: no more than it wishes.
+  int (*most)(const Model&) = nullptr;
 };
 
 }  // namespace idlewave::view::layout

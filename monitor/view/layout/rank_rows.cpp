@@ -7,7 +7,7 @@ namespace idlewave::view::layout {
 
 namespace {
 
-constexpr int kMostHalvesPerRank = 16;
+constexpr int kMostHalvesPerRank = 64;
 
 Rank size_of(const RankRange& range) { return range.last - range.first; }
 int divided_up(int a, int b) { return (a + b - 1) / b; }

@@ -11,6 +11,7 @@ namespace idlewave::view::layout {
 namespace {
 
 constexpr Nanoseconds kComfortable = std::chrono::seconds(5);
+constexpr Nanoseconds kWholeUpTo = std::chrono::seconds(10);
 
 /// Slot of the last instant before `edge`.
 std::int64_t newest_slot(Nanoseconds edge, Nanoseconds column) {
@@ -21,6 +22,12 @@ std::int64_t first_slot_in_jumps(std::int64_t newest, int columns) {
   const std::int64_t quarter = std::max(columns / 4, 1);
   const std::int64_t beyond = newest + 1 - columns;
   return beyond <= 0 ? 0 : (beyond + quarter - 1) / quarter * quarter;
+}
+
+std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+Nanoseconds shown_at_first(const SessionTime& time) {
+  return time.whole > Nanoseconds{0} && time.whole <= kWholeUpTo ? time.whole : kComfortable;
 }
 
 Nanoseconds round_step(Nanoseconds least) { return Nanoseconds(paint::round_distance(least.count())); }
@@ -37,6 +44,7 @@ SessionTime session_time(const State& state, const Model& model) {
   const SessionInfo& session = model.session;
   SessionTime time{.edge = shown_until(state, model), .step = session.rhythm};
   time.oldest = std::min(model.timeline.begin(), time.edge);
+  time.is_over = session.link == LinkCondition::kEnded && time.edge >= model.timeline.now();
   if (session.replay)
     time.whole = session.replay->duration;
   else if (session.link == LinkCondition::kEnded)
@@ -52,10 +60,16 @@ Nanoseconds column_width(int zoom, Nanoseconds step) {
   return Nanoseconds(std::max<std::int64_t>(std::llround(std::ldexp(static_cast<double>(step.count()), doublings)), 1));
 }
 
+Nanoseconds fitting_column(int columns, const SessionTime& time) {
+  const std::int64_t least = std::max(quotient_up(shown_at_first(time).count(), columns), kFinestColumn.count());
+  const std::int64_t step = time.step.count();
+  if (step <= 0) return Nanoseconds(least);
+  return Nanoseconds(least > step ? quotient_up(least, step) * step : quotient_up(step, step / least));
+}
+
 int fitting_zoom(int columns, const SessionTime& time) {
-  const Nanoseconds length = time.whole > Nanoseconds{0} ? std::min(kComfortable, time.whole) : kComfortable;
   int zoom = 0;
-  while (zoom < kLargestZoom && column_width(zoom, time.step) * columns < length) ++zoom;
+  while (zoom < kLargestZoom && column_width(zoom, time.step) * columns < shown_at_first(time)) ++zoom;
   return zoom;
 }
 
@@ -64,8 +78,8 @@ std::int64_t first_slot(std::int64_t newest, int columns, bool smooth) {
 }
 
 TimeWindow time_window(const State& state, const SessionTime& time, int columns, bool smooth) {
-  const int zoom = state.zoom.value_or(fitting_zoom(columns, time));
-  TimeWindow window{.column = column_width(zoom, time.step), .columns = columns};
+  const Nanoseconds column = state.zoom ? column_width(*state.zoom, time.step) : fitting_column(columns, time);
+  TimeWindow window{.column = column, .columns = columns};
   window.first = state.follow ? std::max(first_slot(newest_slot(time.edge, window.column), columns, smooth),
                                          time.oldest / window.column)
                               : std::max<std::int64_t>(state.window_begin / window.column, 0);

@@ -37,13 +37,18 @@ struct SessionTime {
   Nanoseconds oldest{};                    ///< Before this there is nothing to follow.
   Nanoseconds step{};                      ///< The program's rhythm; 0: none.
   Nanoseconds whole = Nanoseconds::max();  ///< How long it is, once that is known.
+  bool is_over = false;                    ///< Nothing comes behind `edge`.
 };
 SessionTime session_time(const State& state, const Model& model);
 
 /// kFinestColumn * 2^zoom; with a `step`, that times or divided by the power of two which comes nearest.
 Nanoseconds column_width(int zoom, Nanoseconds step);
 
-/// The zoom at which five to ten seconds fit, or all of a session that is shorter.
+/// The narrowest column of which `columns` show five seconds, or all of a session that is known to last no more than ten:
+/// a whole number of steps or a whole fraction of one, where there are steps.
+Nanoseconds fitting_column(int columns, const SessionTime& time = {});
+
+/// The finest zoom that shows as much.
 int fitting_zoom(int columns, const SessionTime& time = {});
 
 /// While following, the edge lies in the window: `smooth`, always in the last column once the window is full; else the

@@ -155,6 +155,8 @@ int wish_for_ranks(const State& state, const Model& model, const layout::Room& r
   return rows >= 30 || !model.session.lesson ? 1 : 0;
 }
 
+int most_of_ranks(const Model& model) { return listed_ranks(model) + 1; }
+
 void draw_ranks(paint::Canvas& canvas, const layout::Layout& layout, const State& state, const Model& model,
                 const Look&) {
   const layout::Box box = layout.box_of(kRanksKey);
@@ -179,7 +181,8 @@ layout::Panel ranks_panel() {
           .wish = wish_for_ranks,
           .draw = draw_ranks,
           .scroll = scroll_ranks,
-          .beside_if_room = true};
+          .beside_if_room = true,
+          .most = most_of_ranks};
 }
 
 }  // namespace idlewave::view::panels

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "monitor/view/paint/figures.h"
+#include "monitor/view/paint/pieces.h"
 #include "monitor/view/paint/text.h"
 
 namespace idlewave::view::panels {
@@ -85,11 +86,18 @@ TableColumns table_columns(const Model& model, std::span<const int> shown, int c
     column = wanted;
     room -= wanted;
   };
+  const int in_short = state_columns(true) + 2, in_full = state_columns(false) + 2;
+  take(table.state, in_short);
   take(table.bandwidth, widest.bandwidth);
-  take(table.state, state_columns(false) + 2);
-  table.short_states = table.state == 0;
-  if (table.short_states) take(table.state, state_columns(true) + 2);
+  table.short_states = table.state == 0 || room - (in_full - in_short) < kShortestBar;
+  if (!table.short_states) {
+    table.state = in_full;
+    room -= in_full - in_short;
+  }
   if (widest.power > 0) take(table.power, widest.power);
+  const int more_of_label = std::clamp(room - kShortestBar, 0, std::max(widest.label - table.label, 0));
+  table.label += more_of_label;
+  room -= more_of_label;
   table.bar = room < kShortestBar ? 0 : std::min(room, kLongestBar);
   return table;
 }
@@ -156,11 +164,15 @@ std::vector<StateGroup> groups_by_state(const Model& model) {
   return out;
 }
 
-std::string group_in_words(const Model& model, const StateGroup& group) {
-  const std::size_t count = group.sockets.size();
-  return fmt::format("{} socket{} {}: {} of {} active", paint::to_count(double(count)), count == 1 ? "" : "s",
-                     to_words(socket(model, group.sockets.front()).activity.state), paint::to_active(group.active),
-                     group.ranks);
+std::string group_in_words(const Model& model, const StateGroup& group, int columns) {
+  const std::string count = paint::to_count(double(group.sockets.size()));
+  const std::string state(to_words(socket(model, group.sockets.front()).activity.state));
+  const std::string active = fmt::format(": {} of {}", paint::to_active(group.active), group.ranks);
+  const std::string noun = group.sockets.size() == 1 ? " socket " : " sockets ";
+  const std::vector<std::string> variants = {count + noun + state + active + " active", count + noun + state + active,
+                                             count + " " + state + active};
+  const std::string fitting = paint::longest_fitting(variants, columns);
+  return fitting.empty() ? paint::shortened(variants.back(), columns) : fitting;
 }
 
 /// Of more sockets than lines: how many are in each state, then those that are least active in it, state by state; the
@@ -169,7 +181,7 @@ void draw_groups(paint::Canvas& canvas, const layout::Box& box, const SocketLook
   std::vector<int> order;
   int y = box.y;
   for (const StateGroup& group : groups_by_state(model)) {
-    canvas.text(box.x, y++, paint::shortened(group_in_words(model, group), box.width), Ink::kText);
+    canvas.text(box.x, y++, group_in_words(model, group, box.width), Ink::kText);
     order.insert(order.end(), group.sockets.begin(), group.sockets.end());
   }
   const int room = box.y + box.height - y, here = look.cursor;

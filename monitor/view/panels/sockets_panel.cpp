@@ -113,17 +113,26 @@ void draw_notes(paint::Canvas& canvas, const layout::Box& box, const Model& mode
     canvas.text(box.x, box.y + i, lines[static_cast<std::size_t>(i)], paint::Ink::kDim);
 }
 
-/// The column beside the map reaches one row below it, where the moment stands of which all sockets are told.
+/// Of the rows beside the map the first says of which moment all sockets are told.
 int rows_beside(int height) { return height - 1; }
 
-std::string moment_in_words(const Model& model) {
-  return "sockets at " + paint::to_moment(model.findings.window.to, std::chrono::milliseconds(100));
+/// `means`: figures of a stretch of time stand among those of the moment.
+std::string moment_in_words(const Model& model, bool means, int columns) {
+  const std::string at = "at " + paint::to_moment(model.findings.window.to, std::chrono::milliseconds(100));
+  const std::string length = paint::to_duration(model.findings.window.length());
+  std::vector<std::string> variants;
+  if (means)
+    variants = {"sockets " + at + " · means of the last " + length, at + " · mean of the last " + length,
+                at + " · mean of last " + length};
+  variants.push_back("sockets " + at);
+  return paint::longest_fitting(variants, columns);
 }
 
-void draw_moment(paint::Canvas& canvas, const layout::Box& box, int y, bool past, const Model& model) {
-  const std::string words = paint::shortened(moment_in_words(model), box.width);
-  canvas.text(box.x, y, words, past ? paint::Ink::kWarning : paint::Ink::kDim);
-  if (past) canvas.reverse(box.x, y, paint::columns_of(words));
+/// In the first row of the box.
+void draw_moment(paint::Canvas& canvas, const layout::Box& box, bool means, bool past, const Model& model) {
+  const std::string words = moment_in_words(model, means, box.width);
+  canvas.text(box.x, box.y, words, past ? paint::Ink::kWarning : paint::Ink::kDim);
+  if (past) canvas.reverse(box.x, box.y, paint::columns_of(words));
 }
 
 int wish_for_sockets(const State&, const Model& model, const layout::Room& room) {
@@ -161,17 +170,16 @@ void draw_sockets(paint::Canvas& canvas, const layout::Layout& layout, const Sta
   const bool past = layout::shows_the_past(state, model, layout);
   const int here = model.timeline.domain_of(state.cursor_rank);
   if (form == SocketForm::kLines) {
-    const int under = region == Region::kBeside ? 1 : 0;
+    const int above = region == Region::kBeside ? 1 : 0;
     const std::optional<int> scrolled =
         state.focus == kSocketsKey ? std::optional(state.scrolled_by(kSocketsKey)) : std::nullopt;
-    draw_socket_table(canvas, {box.x, box.y, box.width, box.height - under}, {here, scrolled}, model);
-    if (under > 0) draw_moment(canvas, box, box.y + box.height - 1, past, model);
+    draw_socket_table(canvas, {box.x, box.y + above, box.width, box.height - above}, {here, scrolled}, model);
+    if (above > 0) draw_moment(canvas, box, false, past, model);
     return;
   }
-  // The last socket may have no room for the blank line behind it.
-  const int used = std::min(draw_sockets(canvas, box, form, here, model), box.height - 1);
-  draw_moment(canvas, box, box.y + used, past, model);
-  draw_notes(canvas, {box.x + 1, box.y + used + 1, box.width - 1, box.height - used - 1}, model);
+  draw_moment(canvas, box, true, past, model);
+  const int used = 1 + draw_sockets(canvas, {box.x, box.y + 1, box.width, box.height - 1}, form, here, model);
+  draw_notes(canvas, {box.x + 1, box.y + used, box.width - 1, box.height - used}, model);
 }
 
 void scroll_sockets(State& state, const Model& model, int lines) {
