@@ -85,11 +85,12 @@ constexpr auto kFunctions = [] {
 }();
 
 /// Of the call that goes on.
+inline std::uintptr_t frame() { return reinterpret_cast<std::uintptr_t>(watch.inside.load(std::memory_order_relaxed)); }
 habits::CallSite site_of(Call call, std::uintptr_t place) {
-  return {.place = place,
-          .frame = reinterpret_cast<std::uintptr_t>(watch.inside.load(std::memory_order_relaxed)),
-          .call = kFunctions[static_cast<std::size_t>(call)]};
+  return {.place = place, .frame = frame(), .call = kFunctions[static_cast<std::size_t>(call)]};
 }
+/// `at`: as of at_of().
+inline std::uintptr_t place_of(std::uintptr_t at) { return steps.finder.place_of(at, frame()); }
 
 [[gnu::noinline]] wire::Step find_step(Call call, std::uintptr_t place, Peers peers, wire::Nanoseconds work) {
   const wire::Step found = steps.finder.leave(site_of(call, place), peers, work);
@@ -103,15 +104,15 @@ habits::CallSite site_of(Call call, std::uintptr_t place) {
 }
 
 /// Steps are found, and with the end of that call none begins.
-inline bool passes(std::uintptr_t at, Peers peers) {
-  return steps.source == StepSource::kFound && steps.finder.passes(at, peers);
+inline bool passes(std::uintptr_t place, Peers peers) {
+  return steps.source == StepSource::kFound && steps.finder.passes(place, peers);
 }
 
 /// The number of the step that begins with the end of that call, before which the rank has worked; kNoStep: none does.
-inline wire::Step step_behind(Call call, std::uintptr_t at, Peers peers, wire::Nanoseconds work) {
+inline wire::Step step_behind(Call call, std::uintptr_t place, Peers peers, wire::Nanoseconds work) {
   if (steps.source != StepSource::kFound) [[unlikely]]
     return step_asked_for(call);
-  return steps.finder.passes(at, peers) ? wire::kNoStep : find_step(call, at, peers, work);
+  return steps.finder.passes(place, peers) ? wire::kNoStep : find_step(call, place, peers, work);
 }
 
 /// Orders that hold the rank before it works again, or before its step begins.
@@ -159,8 +160,8 @@ wire::Nanoseconds without_orders(Switch switch_to) {
     obey_within_call();
   return watch.sums.close(client::probe.lane.switch_plainly(wire::Phase::kCompute), bytes);
 }
-[[gnu::always_inline]] inline std::int64_t close(Call call, std::uintptr_t at, Peers peers, std::int64_t bytes) {
-  return close(step_behind(call, at, peers, watch.sums.work_before()), bytes);
+[[gnu::always_inline]] inline std::int64_t close(Call call, std::uintptr_t place, Peers peers, std::int64_t bytes) {
+  return close(step_behind(call, place, peers, watch.sums.work_before()), bytes);
 }
 
 /// With the end of a call nothing is to be done but to tell it.
@@ -177,8 +178,8 @@ inline bool is_left_plainly() {
   close(wire::kNoStep, bytes);
   end_turn();
 }
-[[gnu::noinline]] void leave_wait_with_care(Call call, std::uintptr_t at, Peers peers, std::int64_t bytes) {
-  close(call, at, peers, bytes);
+[[gnu::noinline]] void leave_wait_with_care(Call call, std::uintptr_t place, Peers peers, std::int64_t bytes) {
+  close(call, place, peers, bytes);
   end_turn();
 }
 
@@ -193,15 +194,15 @@ void take_wait_back() {
   using enum Call;
   if (asking.is_shown_as_wait) take_wait_back();
   const bool waits = call == kWait || call == kWaitall || call == kWaitany || call == kWaitsome;
-  const std::uintptr_t place = waits ? reinterpret_cast<std::uintptr_t>(caller) : 0;
+  const std::uintptr_t place = waits ? place_of(at_of(caller, true)) : 0;
   const std::uintptr_t counted_as = asking.polling.turn_away(place);
   if (counted_as != 0) steps.finder.take_for(counted_as, place);
 }
 
 /// Before a call that starts requests: what a rank did before may have ended the step before, as is known only now.
-[[gnu::noinline]] void find_step_behind_last(Call call, std::uintptr_t at, Peers peers) {
+[[gnu::noinline]] void find_step_behind_last(Call call, std::uintptr_t place, Peers peers) {
   if (steps.source != StepSource::kFound) return;
-  const wire::Step step = steps.finder.start(site_of(call, at), peers);
+  const wire::Step step = steps.finder.start(site_of(call, place), peers);
   if (step == wire::kNoStep) [[likely]]
     return;
   steps.next = step + 1;
@@ -250,7 +251,8 @@ inline bool is_entered_plainly() {
 [[gnu::noinline]] bool enter_start_within_turn(Call call, const void* caller, Peers peers, Handles::Key comm) {
   if (asking.polling.is_open()) stop_asking(call, caller);
   const bool is_new_to_finder = !steps.finder.passes_start(peers);
-  if (is_new_to_finder) find_step_behind_last(call, at_of(caller, comm.is_none() || Handles::is_world(comm)), peers);
+  if (is_new_to_finder)
+    find_step_behind_last(call, place_of(at_of(caller, comm.is_none() || Handles::is_world(comm))), peers);
   watch.sums.open(call, client::probe.lane.switch_to(wire::Phase::kCommunicate));
   if (is_new_to_finder) steps.finder.worked(watch.sums.work_before());
   return true;
@@ -302,10 +304,10 @@ bool enter_ask(Call call, const void* frame, const void* caller) {
 namespace {
 
 /// What follows is the wait that has been expected, if it is.
-wire::Nanoseconds ask_in_vain(const void* place) {
+wire::Nanoseconds ask_in_vain(std::uintptr_t place) {
   const wire::Nanoseconds began = watch.sums.began();
   wire::Nanoseconds now = std::max(began, client::probe.lane.now());
-  const bool is_idle = asking.polling.ask_in_vain(reinterpret_cast<std::uintptr_t>(place), now);
+  const bool is_idle = asking.polling.ask_in_vain(place, now);
   if (!is_idle || !asking.is_shown_as_wait)
     now = without_orders([is_idle] { return client::switch_to(is_idle ? wire::Phase::kWait : wire::Phase::kCompute); });
   asking.is_shown_as_wait = is_idle;
@@ -313,17 +315,18 @@ wire::Nanoseconds ask_in_vain(const void* place) {
 }
 
 /// The number of the step that begins with it; kNoStep: none does.
-wire::Step finish_asking(Call call, const void* place) {
-  const std::uintptr_t counts_as = asking.polling.finish(reinterpret_cast<std::uintptr_t>(place));
+wire::Step finish_asking(Call call, std::uintptr_t place) {
+  const std::uintptr_t counts_as = asking.polling.finish(place);
   if (counts_as == 0) return wire::kNoStep;
   return step_behind(call, counts_as, kNobody, asking.work);
 }
 
 }  // namespace
 
-void leave_ask(Call call, const void* place, habits::Answer answer) {
+void leave_ask(Call call, const void* caller, habits::Answer answer) {
   if (!client::is_reporter()) [[unlikely]]
     return end_turn();
+  const std::uintptr_t place = place_of(at_of(caller, true));
   if (answer == habits::Answer::kNotYet) {
     watch.sums.close(ask_in_vain(place), client::CallCounter::kUnknownBytes);
     return end_turn();
@@ -331,8 +334,8 @@ void leave_ask(Call call, const void* place, habits::Answer answer) {
   asking.is_shown_as_wait = false;
   wire::Step step = wire::kNoStep;
   if (answer == habits::Answer::kDone) step = finish_asking(call, place);
-  if (answer == habits::Answer::kSeen) asking.polling.see(reinterpret_cast<std::uintptr_t>(place));
-  if (answer == habits::Answer::kNothing) asking.polling.ask_for_nothing(reinterpret_cast<std::uintptr_t>(place));
+  if (answer == habits::Answer::kSeen) asking.polling.see(place);
+  if (answer == habits::Answer::kNothing) asking.polling.ask_for_nothing(place);
   close(step, client::CallCounter::kUnknownBytes);
   end_turn();
 }
@@ -344,13 +347,14 @@ void leave(std::int64_t bytes) {
 }
 
 void leave_wait(Call call, std::uintptr_t at, Peers peers, std::int64_t bytes) {
-  if (!is_left_plainly() || !passes(at, peers)) [[unlikely]]
-    return leave_wait_with_care(call, at, peers, bytes);
+  const std::uintptr_t place = place_of(at);
+  if (!is_left_plainly() || !passes(place, peers)) [[unlikely]]
+    return leave_wait_with_care(call, place, peers, bytes);
   leave_plainly(bytes);
 }
 
 void leave_send(std::uintptr_t at, Peers peers, std::int64_t bytes, Partner to) {
-  messages.sent(to, bytes, close(Call::kSend, at, peers, bytes));
+  messages.sent(to, bytes, close(Call::kSend, place_of(at), peers, bytes));
   end_turn();
 }
 

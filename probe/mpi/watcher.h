@@ -95,7 +95,7 @@ void leave_send(std::uintptr_t at, Peers peers, std::int64_t bytes, Partner to);
 /// (polling.h), and is shown as one wait then.
 bool enter_ask(Call call, const void* frame, const void* caller);
 /// What it was told. With kDone it counts as a call that waits.
-void leave_ask(Call call, const void* place, habits::Answer answer);
+void leave_ask(Call call, const void* caller, habits::Answer answer);
 
 /// Who says when a step begins, as the program's environment has it; before all else.
 [[gnu::cold]] wire::StepSource choose_step_source();

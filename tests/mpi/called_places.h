@@ -60,7 +60,9 @@ struct Seen {
 enum class Way { kShort, kLong };
 
 inline Step step_of(StepFinder& finder, const Called& called, Way way) {
-  const auto& [site, starts, iteration, peers, work] = called;
+  const auto& [address, starts, iteration, peers, work] = called;
+  CallSite site = address;
+  site.place = finder.place_of(address.place, address.frame);
   const bool is_short = way == Way::kShort;
   if (is_short && (starts ? finder.passes_start(peers) : finder.passes(site.place, peers))) return wire::kNoStep;
   const Step step = starts ? finder.start(site, peers) : finder.leave(site, peers, work);

@@ -6,7 +6,11 @@
 
 namespace idlewave::mpi::habits {
 
-wire::Step StepFinder::leave_other(const CallSite& site, const About& about) {
+wire::Step StepFinder::leave_other(CallSite site, const About& about) {
+  if (!is_settled() && are_depths_in_vain()) [[unlikely]] {
+    site.place -= site.frame * depth_;
+    go_by_addresses();
+  }
   if (stands_for_anchor(site)) {
     const wire::Step step = leave_anchor();
     // If the anchor itself comes next, this was one more call.
@@ -54,32 +58,32 @@ wire::Step StepFinder::remember_start(const CallSite& site, const About& about) 
 bool StepFinder::stands_for_anchor(const CallSite& site) {
   if (site.call != anchor_.call || site.frame != anchor_.frame || anchor_.place == 0) return false;
   if (since_anchor_ < others_ && run_ <= 0) return false;
-  const std::uintptr_t distance = site.place > anchor_.place ? site.place - anchor_.place : anchor_.place - site.place;
+  const std::uintptr_t distance = std::min(site.place - anchor_.place, anchor_.place - site.place);
   if (distance >= kOneFunction) return false;
-  const std::uint32_t slot = number_of(site.place);
+  const std::uint32_t slot = number_of(site);
   return slot == kPlaces || places_[slot].in_cycle != cycles_;
 }
 
 /// Its slot; kPlaces: there is no room for another place.
 std::uint32_t StepFinder::count(const CallSite& site) {
-  const std::uint32_t slot = number_of(site.place);
+  const std::uint32_t slot = number_of(site);
   if (slot != kPlaces) count_at(slot);
   return slot;
 }
 
-std::uint32_t StepFinder::number_of(std::uintptr_t place) {
-  std::uint32_t slot = home_of(place);
-  while (places_[slot].site.place != 0 && places_[slot].site.place != place) slot = (slot + 1) % kPlaces;
-  if (places_[slot].site.place == place) return slot;
+std::uint32_t StepFinder::number_of(const CallSite& site) {
+  std::uint32_t slot = home_of(site.place);
+  while (places_[slot].site.place != 0 && places_[slot].site.place != site.place) slot = (slot + 1) % kPlaces;
+  if (places_[slot].site.place == site.place) return slot;
   if (places_known_ + 1 >= kPlaces) return kPlaces;  // One stays free, so that every look ends.
-  places_[slot].site.place = place;
+  places_[slot].site = site;
   places_[slot].seen_as = static_cast<std::uint16_t>(places_known_++);
   return slot;
 }
 
 void StepFinder::take_for(std::uintptr_t place, std::uintptr_t other) {
   if (anchor_.place == place) anchor_.place = other;
-  const std::uint32_t from = number_of(place), to = number_of(other);
+  const std::uint32_t from = number_of({.place = place}), to = number_of({.place = other});
   if (from == kPlaces || to == kPlaces) return;
   places_[to].site = places_[from].site;
   places_[to].site.place = other;

@@ -13,7 +13,7 @@ namespace idlewave::mpi::habits {
 
 /// Where in the program a call stands. Words alone, which are copied as they were stored.
 struct CallSite {
-  std::uintptr_t place = 0;  ///< What it goes back to, and whether its communicator is everybody's; not 0.
+  std::uintptr_t place = 0;  ///< As of StepFinder::place_of(); not 0.
   std::uintptr_t frame = 0;  ///< On the stack, of the function there.
   std::uintptr_t call = 0;   ///< Which function of MPI, and what it ends: as of call_of().
 
@@ -44,6 +44,10 @@ struct CallSite {
 /// number of a step is how often the place has been left so before. So ranks agree on it, whenever each of them has found the
 /// sequence, and whatever short loops some of them have been in before.
 ///
+/// Libraries have their messages sent, and their sums taken, by a few functions of their own, at the same addresses for whoever
+/// calls those. How deep in the stack a call stands tells these callers apart, so that each is a place. Where that is another
+/// depth time and again, so that no loop comes by it in any length that is looked for, addresses alone are places from then on.
+///
 /// Compilers copy the body of a loop, and a rank that does something special may run another copy. A place that comes where
 /// the place of the steps would, calls the same function of MPI from the same frame and lies near, is taken for it.
 ///
@@ -59,6 +63,10 @@ struct CallSite {
 /// begin anew: how often that call has been left.
 class StepFinder {
  public:
+  /// Of a call that goes back to `address`, from a function with that frame. Two calls from one frame are as far from each other as
+  /// their addresses.
+  std::uintptr_t place_of(std::uintptr_t address, std::uintptr_t frame) const { return address + frame * depth_; }
+
   /// A call that waits is over, before which the rank has worked for so long. The number of the step that begins now;
   /// kNoStep: none does.
   wire::Step leave(const CallSite& site, Peers peers, wire::Nanoseconds work) {
@@ -111,8 +119,9 @@ class StepFinder {
   void take_for(std::uintptr_t place, std::uintptr_t other);
 
  private:
-  static constexpr std::uint32_t kPlaces = 512;    ///< That are told apart; a power of two.
-  static constexpr std::uint32_t kHistory = 2048;  ///< Runs of calls of one place.
+  static constexpr std::uintptr_t kDepth = 0x9e3779b97f4a7c15u;  ///< Odd, and far from what addresses differ by.
+  static constexpr std::uint32_t kPlaces = 512;                  ///< That are told apart; a power of two.
+  static constexpr std::uint32_t kHistory = 2048;                ///< Runs of calls of one place.
   static constexpr std::int32_t kAnyLength = INT32_MAX;
   static constexpr std::uint32_t kTimes = 4;  ///< In a row, before a sequence is believed.
   static constexpr std::uint32_t kFewestPlaces = 16;
@@ -135,7 +144,7 @@ class StepFinder {
     std::uint32_t runs = 0;  ///< In a row as one.
   };
   struct Place {
-    CallSite site;              ///< As it was when it was remembered last; its address always.
+    CallSite site;              ///< As it was when it was remembered last.
     std::uint16_t seen_as = 0;  ///< Its number among the places that were new.
     /// How often each round comes to it, where steps may end with it as well; 0: they may not.
     std::uint16_t in_round = 0;
@@ -147,6 +156,13 @@ class StepFinder {
     wire::Step since = 0;        ///< The step that `lately` began in.
     Count lately, ever;
 
+    /// Both are one.
+    void take_counts_of(const Place& other) {
+      waits = waits || other.waits;
+      meets_all = meets_all || other.meets_all;
+      ever.times += other.ever.times;
+      ever.runs += other.ever.runs;
+    }
     /// With it. Somebody may be left out in a round. Half as many again as usual are of two, the first of which has left out that
     /// with which steps end.
     std::uint32_t rounds_lately() const { return 2 * lately.times >= 3u * in_round ? 2 : 1; }
@@ -223,7 +239,7 @@ class StepFinder {
   static std::uint32_t home_of(std::uintptr_t place) {
     return static_cast<std::uint32_t>((place * 0x9e3779b97f4a7c15u) >> 32) % kPlaces;
   }
-  wire::Step leave_other(const CallSite& site, const About& about);
+  wire::Step leave_other(CallSite site, const About& about);
   wire::Step remember_start(const CallSite& site, const About& about);
   bool stands_for_anchor(const CallSite& site);
   std::uint32_t count(const CallSite& site);
@@ -241,7 +257,13 @@ class StepFinder {
     place.ever.runs += is_new_run;
     previous_slot_ = slot;
   }
-  std::uint32_t number_of(std::uintptr_t place);
+  std::uint32_t number_of(const CallSite& site);
+  bool are_depths_in_vain();
+  bool repeats_by_address(std::uint32_t period, std::uint32_t runs) const;
+  void go_by_addresses();
+  std::uintptr_t address_of(std::uint32_t slot) const {
+    return places_[slot].site.place - places_[slot].site.frame * depth_;
+  }
   bool remember(std::uint32_t slot, const CallSite& site, const About& about, bool waits);
   /// Where no other has been found, or that is long ago.
   std::uint32_t times_of_loop() const {
@@ -298,17 +320,19 @@ class StepFinder {
   std::int32_t left_in_row(const Row& row, std::uint32_t period) const;
   std::uint32_t rows_before(const Row& row, const Count& count) const;
 
-  CallSite anchor_;                 ///< Its place 0: none yet.
-  std::uint32_t since_anchor_ = 0;  ///< Waits.
-  std::uint32_t patience_ = 0;      ///< So many, before another sequence is looked for.
-  std::uint32_t passing_ = 0;       ///< So many, before a call may be more than one that passes.
-  std::uint32_t whole_ = 0;         ///< A sequence that was found, which may hold a loop; 0: none.
-  std::uint32_t looks_within_ = 0;  ///< Places that are looked at for that loop.
-  std::uint32_t unsearched_ = 0;    ///< Calls that came since another sequence was looked for.
-  std::uint32_t others_ = 0;        ///< Waits between two of the anchor's.
-  bool ends_with_meeting_ = false;  ///< A call that all take part in.
-  bool has_others_ = false;         ///< The same, or calls that start requests.
-  std::int32_t run_ = 0;            ///< How often the anchor was left in a row.
+  std::uintptr_t depth_ = kDepth;            ///< 0: addresses alone are places.
+  std::uint64_t look_at_depths_ = kHistory;  ///< Places remembered, until it is looked whether that is to be.
+  CallSite anchor_;                          ///< Its place 0: none yet.
+  std::uint32_t since_anchor_ = 0;           ///< Waits.
+  std::uint32_t patience_ = 0;               ///< So many, before another sequence is looked for.
+  std::uint32_t passing_ = 0;                ///< So many, before a call may be more than one that passes.
+  std::uint32_t whole_ = 0;                  ///< A sequence that was found, which may hold a loop; 0: none.
+  std::uint32_t looks_within_ = 0;           ///< Places that are looked at for that loop.
+  std::uint32_t unsearched_ = 0;             ///< Calls that came since another sequence was looked for.
+  std::uint32_t others_ = 0;                 ///< Waits between two of the anchor's.
+  bool ends_with_meeting_ = false;           ///< A call that all take part in.
+  bool has_others_ = false;                  ///< The same, or calls that start requests.
+  std::int32_t run_ = 0;                     ///< How often the anchor was left in a row.
   std::int32_t run_length_ = 1;     ///< With which a step begins; kAnyLength: with the last, whichever that is.
   bool keeps_row_ = false;          ///< It ends requests, which others start: a row of it is of one step.
   std::uint32_t in_row_count_ = 0;  ///< Places that a row goes on behind.
@@ -322,6 +346,7 @@ class StepFinder {
   std::uint64_t remembered_ = 0;
   std::uintptr_t in_row_[kMostInRow] = {};
   Place places_[kPlaces] = {};
+  Place places_by_depth_[kPlaces] = {};  ///< As they were until addresses alone became places.
   Run history_[kHistory] = {};
   std::uint32_t calls_in_row_ = 0;  ///< Of the latest run.
   std::uint32_t first_in_row_ = 0;  ///< Whom its first call is for.
