@@ -232,5 +232,46 @@ TEST(StepFinder, RanksHaveTheirIterationsForStepsWhateverShortLoopsCameBefore) {
   }
 }
 
+/// Of an iteration in stages, in each of which it waits for its requests one by one, at one place: those that it receives with and
+/// those that it sends with, as many as are wanted there, in an order of its own.
+Calls staged(std::mt19937 dice, int stages, int iterations) {
+  enum class Starts { kReceives, kSends, kBoth };
+  struct Stage {
+    Starts starts;
+    int requests;
+  };
+  std::vector<Stage> each;
+  for (int i = 0; i < stages; ++i) each.push_back({Starts(dice() % 3), 1 + int(dice() % 4)});
+  Calls calls;
+  for (int stage = 0; stage < stages * iterations; ++stage) {
+    const auto [starts, requests] = each[std::size_t(stage % stages)];
+    const std::size_t first = calls.size();
+    for (int i = 0; starts != Starts::kSends && i < requests; ++i)
+      calls.push_back(call(kIrecv, 0x400000, stage, peers_of(-1, i)));
+    for (int i = 0; starts != Starts::kReceives && i < requests; ++i)
+      calls.push_back(call(kIsend, 0x410000, stage, peers_of(i, -1)));
+    for (int i = 0; i < (starts == Starts::kBoth ? 2 : 1) * requests; ++i)
+      calls.push_back(call(kWait, 0x420000, stage));
+    calls[first].work = kIterationWork * std::uniform_int_distribution(10, 15)(dice);
+  }
+  return calls;
+}
+
+TEST(StepFinder, RanksThatStartOtherRequestsInEachStageAgreeOnStages) {
+  const unsigned first = any_seed();
+  for (unsigned seed = first; seed != first + 60; ++seed) {
+    std::mt19937 dice(seed);
+    const int stages = 2 + int(dice() % 4), iterations = 60;
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": stages " << stages);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const std::map<int, Step> found = by_iteration(staged(std::mt19937(dice()), stages, iterations));
+      for (int stage = 20 * stages; stage < (iterations - 1) * stages; ++stage) {
+        ASSERT_TRUE(found.contains(stage)) << "rank " << rank << ", stage " << stage;
+        ASSERT_EQ(found.at(stage), stage) << "rank " << rank;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::mpi::habits

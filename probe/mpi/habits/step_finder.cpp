@@ -217,6 +217,7 @@ StepFinder::Row StepFinder::row_of(std::uint32_t period) const {
     best = {slot, back, back};
     merits_of_best = merits;
   }
+  if (best.slot == kPlaces) best = only_row_of(period);
   return best.slot != kPlaces ? best : row_of_several(period);
 }
 
@@ -230,6 +231,19 @@ StepFinder::Row StepFinder::row_of_several(std::uint32_t period) const {
     if (is_apart(row, period)) best = row;
   }
   return best;
+}
+
+/// Each row, where the rank waits at one place alone, for its requests: that others lie between is what it starts, which is another
+/// thing at a corner than amid the ranks.
+StepFinder::Row StepFinder::only_row_of(std::uint32_t period) const {
+  Row only;
+  for (std::uint32_t back = 0; back < period; ++back) {
+    const std::uint32_t slot = latest(back).slot;
+    if (!places_[slot].waits || slot == only.slot) continue;
+    if (only.slot != kPlaces || !places_[slot].site.ends_requests()) return {};
+    only = {slot, back, back};
+  }
+  return only;
 }
 
 std::uint32_t StepFinder::visits_of(std::uint32_t slot, std::uint32_t period) const {

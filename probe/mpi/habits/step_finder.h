@@ -280,6 +280,7 @@ class StepFinder {
   bool repeats(std::uint32_t period, std::uint32_t runs) const;
   Row row_of(std::uint32_t period) const;
   Row row_of_several(std::uint32_t period) const;
+  Row only_row_of(std::uint32_t period) const;
   Row widest_row_of(std::uint32_t slot, std::uint32_t period) const;
   bool is_apart(const Row& row, std::uint32_t period) const;
   std::uint32_t visits_of(std::uint32_t slot, std::uint32_t period) const;
