@@ -90,8 +90,9 @@ TEST(TimeWindow, TakesNoWiderColumnThanItNeeds) {
     const std::int64_t parts = std::llround(double(step.count()) / double(column.count()));
     const Nanoseconds narrower = column > step ? column - step : Nanoseconds(step.count() / (parts + 1));
     const Nanoseconds rounding(2 * columns);
-    if (narrower > layout::kFinestColumn)
+    if (narrower > layout::kFinestColumn) {
       ASSERT_LT(narrower * columns, shown + rounding) << step.count() << " " << columns;
+    }
     const Nanoseconds off = column >= step ? column % step : column * parts - step;
     ASSERT_LE(std::abs(off.count()), parts) << "neither steps nor a fraction of one";
   }
