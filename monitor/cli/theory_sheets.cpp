@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -14,10 +13,6 @@
 #include "monitor/theory/idle_wave.h"
 #include "monitor/theory/oscillators.h"
 #include "probe/arguments/suggestion.h"
-#include "probe/words/number.h"
-#include "probe/words/quantity.h"
-#include "probe/words/text.h"
-#include "probe/words/whole.h"
 #include "workloads/theory/chebfd.h"
 #include "workloads/theory/dependencies.h"
 #include "workloads/theory/hybrid.h"
@@ -31,117 +26,7 @@ namespace {
 
 using Kind = Accepted::Kind;
 
-constexpr int kFarthest = 1000;
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-
-/// "2 to 40", "from 1"
-std::string bounds_in_words(double least, double most) {
-  return most == kUnbounded ? fmt::format("from {:.10g}", least) : fmt::format("{:.10g} to {:.10g}", least, most);
-}
-
-wire::Result<double> parse_number(std::string_view given, const Accepted& accepted) {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  const auto number = words::parse_number(given, accepted.least, std::min(accepted.most, kMost));
-  if (number || accepted.least < accepted.most) return number;
-  return wire::Error{fmt::format("\"{}\" is not {}, which is all that the other figures leave", given, accepted.least)};
-}
-
-wire::Result<double> parse_figure(std::string_view given, const Accepted& accepted) {
-  const auto as_number = [](const auto& parsed) {
-    return parsed ? wire::Result<double>(double(*parsed)) : parsed.error();
-  };
-  switch (accepted.kind) {
-    case Kind::kWhole: return as_number(words::parse_whole<int>(given, int(accepted.least), int(accepted.most)));
-    case Kind::kSize: return as_number(words::parse_bytes(given));
-    case Kind::kBandwidth: return words::parse_bandwidth(given);
-    case Kind::kTime: {
-      const auto time = words::parse_duration(given);
-      return time ? wire::Result<double>(std::chrono::duration<double>(*time).count()) : time.error();
-    }
-    default: return parse_number(given, accepted);
-  }
-}
-
-}  // namespace
-
-std::string in_words(const Accepted& accepted) {
-  switch (accepted.kind) {
-    case Kind::kTime: return "a time from 0 s";
-    case Kind::kSize: return fmt::format("a size from 0 B to {}", words::format_bytes(words::kMaxBytes));
-    case Kind::kBandwidth: return "a size per second, above 0 B/s";
-    case Kind::kWord: return fmt::format("{}", fmt::join(accepted.words, " or "));
-    case Kind::kDistances: return fmt::format("whole numbers but 0, {} to {}, as in -1,1", -kFarthest, kFarthest);
-    default: return accepted.unit + ", " + bounds_in_words(accepted.least, accepted.most);
-  }
-}
-
-/// Reads what a sheet asks for. The first value that is not accepted is the error; 1 stands for it until then.
-class GivenReader {
- public:
-  GivenReader(const Sheet& sheet, const std::map<std::string, std::string>& words) : sheet_(sheet), words_(words) {}
-
-  /// `most`: where other figures leave less than the sheet says.
-  double number(const char* key, double most = kUnbounded) {
-    Accepted accepted = given(key).accepted;
-    accepted.most = std::min(accepted.most, most);
-    const auto value = parse_figure(text(key), accepted);
-    if (!value) return refuse(key, value.error().message + unless_given(key)), 1;
-    taken_.push_back({key, *value, std::move(accepted)});
-    return *value;
-  }
-  int whole(const char* key, int most = std::numeric_limits<int>::max()) { return int(number(key, most)); }
-  /// Which of its words.
-  int choice(const char* key) {
-    const Accepted& accepted = given(key).accepted;
-    const std::string& word = text(key);
-    const auto found = std::ranges::find(accepted.words, word);
-    taken_.push_back({key, word, accepted});
-    if (found != accepted.words.end()) return int(found - accepted.words.begin());
-    refuse(key, accepted.words.size() == 2
-                    ? fmt::format("\"{}\" is neither {}", word, fmt::join(accepted.words, " nor "))
-                    : fmt::format("\"{}\" is none of {}", word, fmt::join(accepted.words, ", ")));
-    return 0;
-  }
-  std::vector<int> distances(const char* key) {
-    std::vector<int> distances;
-    for (const std::string_view word : words::split(text(key), ',')) {
-      const auto distance = words::parse_whole<int>(word, -kFarthest, kFarthest);
-      if (!distance || *distance == 0)
-        refuse(key, fmt::format("\"{}\" is no distance: whole numbers but 0, as in -1,1", word));
-      else
-        distances.push_back(*distance);
-    }
-    taken_.push_back({key, distances, given(key).accepted});
-    return distances;
-  }
-
-  /// For a reason that no reading of one value finds.
-  void refuse(const char* key, const std::string& why) {
-    if (error_.empty()) error_ = fmt::format("{}: {}", key, why);
-  }
-
-  const std::string& error() const { return error_; }
-  std::vector<Taken> take() { return std::move(taken_); }
-
- private:
-  const Given& given(const char* key) const { return *std::ranges::find(sheet_.given, key, &Given::key); }
-  const std::string& text(const char* key) const {
-    const auto word = words_.find(key);
-    return word != words_.end() ? word->second : given(key).value;
-  }
-
-  /// What is refused though nobody said it.
-  std::string unless_given(const char* key) const {
-    return words_.contains(key) ? "" : fmt::format("; it is {} unless you say otherwise: {}=...", text(key), key);
-  }
-
-  const Sheet& sheet_;
-  const std::map<std::string, std::string>& words_;
-  std::vector<Taken> taken_;
-  std::string error_;
-};
-
-namespace {
 
 Answer idle_wave(GivenReader& given) {
   const int ranks = given.whole("ranks"), active = given.whole("active", ranks);
@@ -348,103 +233,132 @@ constexpr double kLeast = 1e-9;
 const Given kMemoryLoss{"memory_loss", "1.72", "L_M: while the other goes on; Cartesius", kTimesAsLong};
 const Given kNetworkLoss{"network_loss", "2.2", "L_N: the same of the network", kTimesAsLong};
 
+Sheet sheet_of_idle_wave() {
+  return {"speed",
+          "idle-wave",
+          "afzal-2020, eqs. 1, 2",
+          "How fast an idle wave runs, and how far it comes",
+          {{"ranks", "40", "of the program", whole("ranks", 2, 1'000'000'000)},
+           {"active", "10", "of a domain, that share its bandwidth", whole("ranks", 1, 1'000'000'000)},
+           {"core_bandwidth", "10GB/s", "b(1)", kBandwidth},
+           {"domain_bandwidth", "50GB/s", "b_sat", kBandwidth},
+           {"volume", "50MB", "that a rank moves in a step", kSize},
+           {"communication", "0s", "T_comm of a step", kTime},
+           {"distances", "-1,1", "to whom a rank sends", kDistances},
+           {"protocol", "eager", "of all messages", kProtocols},
+           {"wait", "all", "for all at once, or for one distance after the other", kWaits},
+           {"delay", "1.2s", "D, of one rank", kTime},
+           {"noise", "0s", "mu: mean of the exponential time by which each phase is longer", kTime}},
+          idle_wave};
+}
+
+Sheet sheet_of_overlap() {
+  return {"noise-bound",
+          "overlap",
+          "widener-2016, eqs. 4 to 7",
+          "What nonblocking collectives can win at most",
+          {{"beta", "4.37", "computation over communication", number("times", kLeast), "LULESH of Table 1"},
+           {"inflation", "1", "communication with noise over communication without", kTimesAsLong}},
+          overlap};
+}
+
+Sheet sheet_of_dependencies() {
+  return {"dependencies",
+          "",
+          "widener-2016, section 4.3, Fig. 10",
+          "How many ranks depend on each other in a collective",
+          {{"ranks", "8", "n, in the collective", whole("ranks", 2, 1'000'000'000), "Fig. 10"},
+           {"rank", "0", "that is late; the root is 0", whole("rank", 0, 999'999'999)}},
+          dependencies};
+}
+
+Sheet sheet_of_contention() {
+  return {"contention",
+          "",
+          "langguth-2018, section IV",
+          "How long a step takes that overlaps communication and computation",
+          {{"memory", "124.58ms", "T_M: computation alone", kTime, "4 nodes of Table II"},
+           {"network", "0.86ms", "T_N: communication alone", kTime},
+           {"memory_loss", "1.104", "L_M: while the other goes on", kTimesAsLong},
+           {"network_loss", "2.28", "L_N: the same of the network", kTimesAsLong}},
+          contention};
+}
+
+Sheet sheet_of_accelerators() {
+  return {"accelerators",
+          "",
+          "langguth-2018, section VI",
+          "How much of the work accelerators should have",
+          {{"cpu", "6ms", "all work, on the processors", kTime, "the example has 10 of 60 Gflop/s there"},
+           {"accelerator", "1.2ms", "all work, on the accelerators", kTime},
+           {"network", "0.5ms", "T_N: communication alone", kTime},
+           kMemoryLoss,
+           kNetworkLoss},
+          accelerators};
+}
+
+Sheet sheet_of_reserved_threads() {
+  return {"hybrid-ratio",
+          "reserved-threads",
+          "rabenseifner-2007, performance ratio (theory)",
+          "What threads win that are reserved for communication",
+          {{"threads", "8", "n, of a process", whole("threads", 2, 1'000'000)},
+           {"reserved", "1", "m, for communication", whole("threads", 1, 999'999)},
+           {"communication", "0.3", "of the time: one thread communicates, the others sleep", kShare},
+           {"overlap", "0.6", "of the time: work that need not wait for it", kShare}},
+          reserved_threads};
+}
+
+Sheet sheet_of_spmv() {
+  return {"spmv-balance",
+          "spmv",
+          "schubert-2011, eqs. 1, 2",
+          "What memory bandwidth allows a sparse matrix-vector multiplication",
+          {{"nonzeros", "15", "in a row, on average", number("nonzeros", 1), "HMeP"},
+           {"kappa", "0", "of the right-hand side, loaded again per nonzero", number("bytes", 0)},
+           {"bandwidth", "18.1GB/s", "of a socket", kBandwidth, "Nehalem EP"},
+           {"gflops", "2.25", "measured performance, for kappa_measured", number("Gflop/s", kLeast)}},
+          spmv};
+}
+
+Sheet sheet_of_chebfd() {
+  return {"chebfd",
+          "",
+          "afzal-2020, eq. 3",
+          "Code balance of the Chebyshev filter on block vectors",
+          {{"block_vectors", "32", "n_b", number("vectors", 1)}, {"bandwidth", "50GB/s", "of a socket", kBandwidth}},
+          chebfd};
+}
+
+Sheet sheet_of_oscillators() {
+  return {"oscillators",
+          "",
+          "Afzal, Hager, Wellein, arXiv 2310.05701, eq. 4, and 2506.02792",
+          "How processes that are coupled oscillators come into step, or out of it",
+          {{"ranks", "40", "N, of the program", whole("ranks", 2, 100'000)},
+           {"distances", "-1,1", "to whom a rank sends: the topology matrix T", kDistances},
+           {"topology", "ring", "open or closed", one_of({"chain", "ring"})},
+           {"potential", "scalable", "tanh, that of eq. 4, or sin", one_of({"scalable", "bottlenecked", "kuramoto"})},
+           {"sigma", "3", "of eq. 4", number("rad", 0.01, 1e6)},
+           {"computation", "30ms", "t_comp of a step", kTime},
+           {"communication", "10ms", "t_comm of a step", kTime},
+           {"protocol", "eager", "beta: eager 1, rendezvous 2", kProtocols},
+           {"wait", "all", "kappa: all at once the farthest distance, split the sum of all", kWaits},
+           {"noise", "0s", "mean of the exponential time by which a step is longer", kTime},
+           {"delay", "20ms", "by which one rank is late at the beginning", kTime},
+           {"rank", "0", "which one", whole("rank", 0, 99'999)},
+           {"steps", "1000", "how long, in steps of a rank alone", whole("steps", 1, 1'000'000)},
+           {"seed", "1", "of the noise", whole("number", 0, std::numeric_limits<int>::max())}},
+          oscillators};
+}
+
 }  // namespace
 
 std::span<const Sheet> theory_sheets() {
   static const std::vector<Sheet> kSheets = {
-      {"speed",
-       "idle-wave",
-       "afzal-2020, eqs. 1, 2",
-       "How fast an idle wave runs, and how far it comes",
-       {{"ranks", "40", "of the program", whole("ranks", 2, 1'000'000'000)},
-        {"active", "10", "of a domain, that share its bandwidth", whole("ranks", 1, 1'000'000'000)},
-        {"core_bandwidth", "10GB/s", "b(1)", kBandwidth},
-        {"domain_bandwidth", "50GB/s", "b_sat", kBandwidth},
-        {"volume", "50MB", "that a rank moves in a step", kSize},
-        {"communication", "0s", "T_comm of a step", kTime},
-        {"distances", "-1,1", "to whom a rank sends", kDistances},
-        {"protocol", "eager", "of all messages", kProtocols},
-        {"wait", "all", "for all at once, or for one distance after the other", kWaits},
-        {"delay", "1.2s", "D, of one rank", kTime},
-        {"noise", "0s", "mu: mean of the exponential time by which each phase is longer", kTime}},
-       idle_wave},
-      {"noise-bound",
-       "overlap",
-       "widener-2016, eqs. 4 to 7",
-       "What nonblocking collectives can win at most",
-       {{"beta", "4.37", "computation over communication", number("times", kLeast), "LULESH of Table 1"},
-        {"inflation", "1", "communication with noise over communication without", kTimesAsLong}},
-       overlap},
-      {"dependencies",
-       "",
-       "widener-2016, section 4.3, Fig. 10",
-       "How many ranks depend on each other in a collective",
-       {{"ranks", "8", "n, in the collective", whole("ranks", 2, 1'000'000'000), "Fig. 10"},
-        {"rank", "0", "that is late; the root is 0", whole("rank", 0, 999'999'999)}},
-       dependencies},
-      {"contention",
-       "",
-       "langguth-2018, section IV",
-       "How long a step takes that overlaps communication and computation",
-       {{"memory", "124.58ms", "T_M: computation alone", kTime, "4 nodes of Table II"},
-        {"network", "0.86ms", "T_N: communication alone", kTime},
-        {"memory_loss", "1.104", "L_M: while the other goes on", kTimesAsLong},
-        {"network_loss", "2.28", "L_N: the same of the network", kTimesAsLong}},
-       contention},
-      {"accelerators",
-       "",
-       "langguth-2018, section VI",
-       "How much of the work accelerators should have",
-       {{"cpu", "6ms", "all work, on the processors", kTime, "the example has 10 of 60 Gflop/s there"},
-        {"accelerator", "1.2ms", "all work, on the accelerators", kTime},
-        {"network", "0.5ms", "T_N: communication alone", kTime},
-        kMemoryLoss,
-        kNetworkLoss},
-       accelerators},
-      {"hybrid-ratio",
-       "reserved-threads",
-       "rabenseifner-2007, performance ratio (theory)",
-       "What threads win that are reserved for communication",
-       {{"threads", "8", "n, of a process", whole("threads", 2, 1'000'000)},
-        {"reserved", "1", "m, for communication", whole("threads", 1, 999'999)},
-        {"communication", "0.3", "of the time: one thread communicates, the others sleep", kShare},
-        {"overlap", "0.6", "of the time: work that need not wait for it", kShare}},
-       reserved_threads},
-      {"spmv-balance",
-       "spmv",
-       "schubert-2011, eqs. 1, 2",
-       "What memory bandwidth allows a sparse matrix-vector multiplication",
-       {{"nonzeros", "15", "in a row, on average", number("nonzeros", 1), "HMeP"},
-        {"kappa", "0", "of the right-hand side, loaded again per nonzero", number("bytes", 0)},
-        {"bandwidth", "18.1GB/s", "of a socket", kBandwidth, "Nehalem EP"},
-        {"gflops", "2.25", "measured performance, for kappa_measured", number("Gflop/s", kLeast)}},
-       spmv},
-      {"chebfd",
-       "",
-       "afzal-2020, eq. 3",
-       "Code balance of the Chebyshev filter on block vectors",
-       {{"block_vectors", "32", "n_b", number("vectors", 1)}, {"bandwidth", "50GB/s", "of a socket", kBandwidth}},
-       chebfd},
-      {"oscillators",
-       "",
-       "Afzal, Hager, Wellein, arXiv 2310.05701, eq. 4, and 2506.02792",
-       "How processes that are coupled oscillators come into step, or out of it",
-       {{"ranks", "40", "N, of the program", whole("ranks", 2, 100'000)},
-        {"distances", "-1,1", "to whom a rank sends: the topology matrix T", kDistances},
-        {"topology", "ring", "open or closed", one_of({"chain", "ring"})},
-        {"potential", "scalable", "tanh, that of eq. 4, or sin", one_of({"scalable", "bottlenecked", "kuramoto"})},
-        {"sigma", "3", "of eq. 4", number("rad", 0.01, 1e6)},
-        {"computation", "30ms", "t_comp of a step", kTime},
-        {"communication", "10ms", "t_comm of a step", kTime},
-        {"protocol", "eager", "beta: eager 1, rendezvous 2", kProtocols},
-        {"wait", "all", "kappa: all at once the farthest distance, split the sum of all", kWaits},
-        {"noise", "0s", "mean of the exponential time by which a step is longer", kTime},
-        {"delay", "20ms", "by which one rank is late at the beginning", kTime},
-        {"rank", "0", "which one", whole("rank", 0, 99'999)},
-        {"steps", "1000", "how long, in steps of a rank alone", whole("steps", 1, 1'000'000)},
-        {"seed", "1", "of the noise", whole("number", 0, std::numeric_limits<int>::max())}},
-       oscillators},
-  };
+      sheet_of_idle_wave(),  sheet_of_overlap(),      sheet_of_dependencies(),
+      sheet_of_contention(), sheet_of_accelerators(), sheet_of_reserved_threads(),
+      sheet_of_spmv(),       sheet_of_chebfd(),       sheet_of_oscillators()};
   return kSheets;
 }
 
@@ -468,7 +382,7 @@ wire::Result<Worked> work_out(const Sheet& sheet, const std::map<std::string, st
     if (std::ranges::find(keys, key) == keys.end())
       return wire::Error{fmt::format("theory {} has no key '{}'{}; it has {}", sheet.name, key,
                                      arguments::did_you_mean(key, keys), fmt::join(keys, ", "))};
-  GivenReader reader(sheet, words);
+  GivenReader reader(sheet.given, words);
   Worked worked{.given = {}, .answer = sheet.work_out(reader)};
   if (!reader.error().empty()) return wire::Error{reader.error()};
   worked.given = reader.take();

@@ -2,41 +2,20 @@
 // The formulas of the papers (monitor/theory), each with figures to put in and what comes out.
 
 #include <initializer_list>
-#include <limits>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "monitor/cli/given_reader.h"
 #include "monitor/theory/oscillators.h"
 #include "probe/wire/result.h"
-#include "workloads/support/json.h"
 
 namespace idlewave::cli {
 
-/// Which words stand for a figure.
-struct Accepted {
-  enum class Kind { kNumber, kWhole, kTime, kSize, kBandwidth, kWord, kDistances };
-  Kind kind = Kind::kNumber;
-  std::string unit{};  ///< Of kNumber and kWhole, which are typed without.
-  double least = 0;    ///< Of the same.
-  double most = std::numeric_limits<double>::infinity();
-  std::vector<std::string> words{};  ///< Of kWord.
-};
-/// "ranks, 2 to 40", "a time from 0 s", "eager or rendezvous".
-std::string in_words(const Accepted& accepted);
-
-/// What is put in, as people type it (probe/words); unless somebody does, what the paper has.
-struct Given {
-  std::string key, value, about;
-  Accepted accepted;
-  std::string value_from{};  ///< Of whom `value` is, where it is not everybody's.
-};
-
-/// What comes out: keys of durations end with _s, of bandwidths with _bytes_per_s, of angles
-/// with _rad. Not finite: without bound, or not
-/// defined.
+/// What comes out: keys of durations end with _s, of bandwidths with _bytes_per_s, of angles with _rad. Not finite: without
+/// bound, or not defined.
 struct Told {
   std::string key;
   double value = 0;
@@ -50,19 +29,10 @@ struct Answer {
   std::vector<theory::PhaseMoment> course;  ///< Of a model that goes on in time.
 };
 
-/// A figure that was put in.
-struct Taken {
-  std::string key;
-  support::Json value;  ///< A number in the units of Told, a word, or a list of distances.
-  Accepted accepted;    ///< Beside the other figures: no more ranks are active than there are.
-};
-
 struct Worked {
   std::vector<Taken> given;
   Answer answer;
 };
-
-class GivenReader;
 
 struct Sheet {
   std::string name;
