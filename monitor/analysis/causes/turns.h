@@ -71,10 +71,10 @@ class TurnReader {
   bool is_finished_ = false;
   Nanoseconds read_to_ = Nanoseconds::min();
   wire::Step step_ = wire::kNoStep;  ///< That is read.
-  Turn turn_;                        ///< That goes on,
-  bool in_row_ = false;              ///< in its calls,
-  Nanoseconds worked_{};             ///< and what the rank has worked since the latest of them.
-  steps::SaidCalls said_;            ///< In it.
+  Turn turn_;                        ///< That goes on.
+  bool in_row_ = false;              ///< That turn is in its calls.
+  Nanoseconds worked_{};             ///< Since the latest of its calls.
+  steps::SaidCalls said_;            ///< In that turn.
   std::deque<Turn> ready_;
   std::uint64_t emitted_ = 0;  ///< Turns.
   std::deque<Sent> sent_;
