@@ -102,35 +102,49 @@ std::string read_clock(const std::string& text, std::optional<idlewave::shm::Clo
 
 void describe(CommandLine& app, Arguments& arguments) {
   auto& options = arguments.options;
-  app.add("--session", options.session, "name of the session (IDLEWAVE_SESSION of its ranks)").required();
+  app.add("--session", options.session, "Name of the session (IDLEWAVE_SESSION of its ranks)")
+      .type_name("NAME")
+      .required();
   app.add("--connect", options.connect,
-          "endpoint of a monitor that listens, as tcp://login1:7000; at-hand: what listens in the session's folder");
-  app.add("--listen", options.listen, "endpoint where monitors attach (default: a socket in the session's folder)");
-  app.add_flag("--detach", arguments.detach, "go into the background when ranks can join");
-  app.add_flag("--allow-inject", options.allow_inject, "let operators order delays and noise");
-  app.add("--cpu", arguments.processor, "run on this processor only (default: any)").within(0, 8191);
-  app.add("--slots", options.slots, "most ranks on this node; fewer where there are no addresses for them (ulimit -v)")
-      .within(1, 1 << 20)
-      .show_default();
-  app.add("--ring-events", options.ring_events, "events kept for each rank until the agent looks; a power of two")
+          "Endpoint of a monitor that listens, as tcp://login1:7000; at-hand: what listens in the session's folder")
+      .type_name("ENDPOINT");
+  app.add("--listen", options.listen, "Endpoint where monitors attach (a socket in the session's folder)")
+      .type_name("ENDPOINT");
+  app.add_flag("--detach", arguments.detach, "Go into the background when ranks can join");
+  app.add_flag("--allow-inject", options.allow_inject, "Let operators order delays and noise");
+  app.add("--cpu", arguments.processor, "Run on this processor only (any)").type_name("N").within(0, 8191);
+  app.add("--slots", options.slots,
+          "Most ranks on this node (" + std::to_string(options.slots) +
+              "); fewer where there are no addresses for them (ulimit -v)")
+      .type_name("N")
+      .within(1, 1 << 20);
+  app.add("--ring-events", options.ring_events,
+          "Events kept for each rank until the agent looks (" + std::to_string(options.ring_events) +
+              "); a power of two")
+      .type_name("N")
       .within(64, 1 << 24)
       .check([](const std::string& text) {
         return (std::stoul(text) & (std::stoul(text) - 1)) == 0 ? "" : "a power of two";
-      })
-      .show_default();
-  app.add("--buffer", arguments.buffer, "memory for monitors that read slowly")
-      .check([&options](const std::string& text) { return read_buffer_size(text, options.buffer_bytes); })
-      .show_default();
-  app.add("--key", options.key, "key file, for tcp: the session's key.agent to --connect, its key.server to --listen");
-  app.add("--clock", arguments.clock,
-          "both clocks of this machine at an earlier moment, as COUNTER:NANOSECONDS; ranks say it")
+      });
+  app.add("--buffer", arguments.buffer, "Memory for monitors that read slowly (" + arguments.buffer + ")")
+      .type_name("SIZE")
+      .check([&options](const std::string& text) { return read_buffer_size(text, options.buffer_bytes); });
+  app.add("--key", options.key, "Key file, for tcp: the session's key.agent to --connect, its key.server to --listen")
+      .type_name("FILE");
+  app.add("--listen-key", options.listen_key, "Its key.server, where --key is taken by --connect").type_name("FILE");
+  app.add("--clock", arguments.clock, "Both clocks of this machine at an earlier moment; ranks say it")
+      .type_name("COUNTER:NANOSECONDS")
       .check([&options](const std::string& text) { return read_clock(text, options.clock); });
-  app.add("--resctrl", options.bandwidth.resctrl, "where the resctrl file system is mounted").show_default();
-  app.add("--powercap", options.bandwidth.rapl, "where the kernel shows energy counters").show_default();
+  app.add("--resctrl", options.bandwidth.resctrl,
+          "Where the resctrl file system is mounted (" + options.bandwidth.resctrl + ")")
+      .type_name("FOLDER");
+  app.add("--powercap", options.bandwidth.rapl,
+          "Where the kernel shows energy counters (" + options.bandwidth.rapl + ")")
+      .type_name("FOLDER");
   app.add("--left-by", options.left_by,
-          "tell what an agent left that was ended with all its ranks, for the node of this name: its memory is our "
-          "standard input");
-  app.add("--listen-key", options.listen_key, "key.server, where --key is taken by --connect");
+          "Tell what an agent left that was ended with all its ranks, for the node of this name: its memory is our "
+          "standard input")
+      .type_name("NODE");
 }
 
 int fail(Background& starter, const std::string& message) {

@@ -68,7 +68,24 @@ std::string paragraphs(std::string text) {
   return text;
 }
 
-class TextsBelow : public CLI::Formatter {
+/// Leaves out what an option goes with, for its text says that, and keeps two spaces between the one and the other.
+class TextsBeside : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string words = CLI::Formatter::make_option_opts(option);
+    return words.substr(0, words.find(" Needs:"));
+  }
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    constexpr std::size_t kIndent = 2;
+    const std::string names = make_option_name(option, is_positional) + make_option_opts(option);
+    const bool touches = kIndent + names.size() + 1 == get_column_width();
+    std::ostringstream line;
+    CLI::detail::format_help(line, names, make_option_desc(option), get_column_width() + (touches ? 1 : 0));
+    return line.str();
+  }
+};
+
+class TextsBelow : public TextsBeside {
  public:
   std::string make_option(const CLI::Option* option, bool) const override {
     return fmt::format("  {}{}\n      {}\n", names_of(option), make_option_opts(option), option->get_description());
@@ -161,7 +178,6 @@ Option& Option::not_negative() {
 Option& Option::check(const std::function<std::string(const std::string&)>& complaint) {
   return option_->check(complaint), *this;
 }
-Option& Option::show_default() { return option_->capture_default_str(), *this; }
 Option& Option::one_word_each() { return option_->allow_extra_args(false), *this; }
 Option& Option::one_value_each() {
   return option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll), *this;
@@ -169,7 +185,9 @@ Option& Option::one_value_each() {
 Option& Option::hide() { return option_->group(""), *this; }
 
 CommandLine::CommandLine(const std::string& about, const std::string& name)
-    : app_(std::make_shared<CLI::App>(paragraphs(about), name)) {}
+    : app_(std::make_shared<CLI::App>(paragraphs(about), name)) {
+  app_->formatter(std::make_shared<TextsBeside>());
+}
 CommandLine::CommandLine(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {}
 
 Option CommandLine::add(const std::string& name, std::string& value, const std::string& help) {

@@ -32,8 +32,6 @@ class Option {
   Option& not_negative();
   /// `complaint` returns what is wrong with a text; empty: nothing.
   Option& check(const std::function<std::string(const std::string&)>& complaint);
-  /// The help shows what its value is now.
-  Option& show_default();
   /// Of several values: one word each time that it is given, not all that follow.
   Option& one_word_each();
   /// The same for a flag whose help shows one value.

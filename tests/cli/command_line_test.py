@@ -69,6 +69,14 @@ class CommandLine(unittest.TestCase):
         for words in (["frobnicate"], ["demo", "frobnicate"], ["report", "--frobnicate", str(GOLDEN)]):
             self.assertNotIn("did you mean", call(*words).stderr)
 
+    def test_every_help_keeps_flags_and_their_texts_apart(self):
+        verbs = re.findall(r"(?m)^  ([a-z]+) ", call("--help").stdout.split("Subcommands:")[1])
+        for verb in verbs:
+            shown = call(verb, "--help").stdout
+            self.assertNotIn("Needs:", shown, verb)
+            for line in re.findall(r"(?m)^  -.*$", shown):
+                self.assertRegex(line, r"^  \S+( \S+){0,3}(  +[A-Z`].*)?$", verb)
+
     def test_every_verb_names_the_flag_that_was_meant(self):
         verbs = re.findall(r"(?m)^  ([a-z]+) ", call("--help").stdout.split("Subcommands:")[1])
         self.assertGreaterEqual(len(verbs), 15)

@@ -84,7 +84,9 @@ Option add_extrapolate(CommandLine& app, Factor& factor, const std::string& help
 void add_record(CommandLine& app, std::string& record, std::string& session) {
   const Option file =
       app.add("--record", record, "Write a session file for `idlewave replay` and `report`").type_name("FILE");
-  app.add("--session", session, "Name of the session in that file (simulation)").type_name("NAME").needs(file);
+  app.add("--session", session, "With --record: name of the session in that file (simulation)")
+      .type_name("NAME")
+      .needs(file);
 }
 
 // --- the ways ---
