@@ -474,7 +474,7 @@ int dispatch(int argc, char** argv, int (*demo)(const DemoOptions&)) {
   add_verbs(app, options, demo, parsed);
   if (const auto ending = app.parse(words_of(argc, argv))) return end_without_verb(app, *ending);
   // A program of its own has no flags here, and was not found.
-  if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: build or install again", argv[1]), 1);
+  if (!parsed) return fail(fmt::format("idlewave-{} does not lie beside idlewave: run scripts/build", argv[1]), 1);
   return parsed();
 }
 

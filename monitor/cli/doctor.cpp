@@ -76,14 +76,14 @@ Finding check_ring() {
   if (host::find_program(host::program_folder() / "iw-ring"))
     return {Health::kGood, "lessons", fmt::format("{} of them; see 'idlewave demo --list'", all_lessons().size())};
   return {Health::kBroken, "lessons",
-          "iw-ring was not built, since MPI was missing: run scripts/setup and build again"};
+          "iw-ring was not built, since MPI was missing: run scripts/setup and scripts/build"};
 }
 
 Finding check_agent() {
   if (host::find_program(host::program_folder() / "idlewave-agent"))
     return {Health::kGood, "agent", (host::program_folder() / "idlewave-agent").string()};
   return {Health::kBroken, "agent",
-          "idlewave-agent does not lie beside idlewave: ranks can't report; build or install again"};
+          "idlewave-agent does not lie beside idlewave: ranks can't report; run scripts/build"};
 }
 
 Finding check_shared_memory() {
@@ -130,7 +130,7 @@ Finding check_likwid() {
   const auto reader = host::program_folder() / "idlewave-likwid-reader";
   if (!host::find_program(reader))
     return {Health::kLimited, "LIKWID",
-            "built without it (apt-get install likwid, build again): no bandwidth from its counters"};
+            "built without it (apt-get install likwid, scripts/build): no bandwidth from its counters"};
   FILE* output = popen(fmt::format("'{}' 0:0 2>/dev/null", reader.string()).c_str(), "r");
   std::array<char, 512> line{};
   const bool answered = output && std::fgets(line.data(), line.size(), output);

@@ -58,7 +58,7 @@ std::vector<std::string> ring_command(const std::filesystem::path& path, const s
 wire::Result<std::vector<std::string>> launcher_command(wire::Rank ranks) {
   if (!host::find_program(host::program_folder() / "iw-ring")) {
     return wire::Error{
-        "this idlewave was built without MPI, so there is no iw-ring; run scripts/setup and build again"};
+        "this idlewave was built without MPI, so there is no iw-ring; run scripts/setup and scripts/build"};
   }
   const std::vector<Launcher> found = launchers(ranks);
   if (!found.empty()) return found.front().words;
