@@ -251,6 +251,14 @@ TEST(Scenario, RefusesTwoWaysOfSayingTheSame) {
   EXPECT_THAT(complaint(with("wait = \"split\"", "wait = \"split\"\nL = \"1 us\"")), HasSubstr("exclude each other"));
 }
 
+TEST(Scenario, TakesAnIntervalForTheFrequencyOfNoise) {
+  const std::string noise = "distribution = \"periodic\"\nduration = \"1 s\"\n";
+  EXPECT_DOUBLE_EQ(std::get<PeriodicNoise>(noise_of(noise + "interval = \"120 s\"").distribution).frequency, 1 / 120.0);
+  EXPECT_THAT(noise_complaint(noise + "interval = \"120 s\"\nfrequency = \"10 Hz\""), HasSubstr("one of them"));
+  EXPECT_THAT(noise_complaint(noise + "interval = \"0 s\""), HasSubstr("noise.interval: must be above 0"));
+  EXPECT_THAT(noise_complaint(noise + "interval = \"1 s\""), HasSubstr("leaves no time to work"));
+}
+
 TEST(Scenario, RefusesNoiseThatLeavesNoTimeForWork) {
   EXPECT_THAT(
       complaint(with("\"exponential\"\nmean = \"0.5 ms\"", "\"periodic\"\nduration = \"2 s\"\nfrequency = \"1 Hz\"")),

@@ -220,12 +220,24 @@ RareNoise read_rare_noise(Section& section) {
   return noise;
 }
 
+/// How often something begins: as a frequency, or as the time from one beginning to the next.
+void read_frequency(Section& section, double& frequency) {
+  if (!section.has("interval")) {
+    section.require("frequency", "\"10 Hz\"");
+    return section.quantity("frequency", frequency, words::parse_frequency);
+  }
+  if (section.has("frequency")) section.complain("interval", "says what frequency says: give one of them");
+  Nanoseconds interval{};
+  section.quantity("interval", interval, words::parse_duration);
+  if (interval <= Nanoseconds{0}) return section.complain("interval", "must be above 0");
+  frequency = 1e9 / double(interval.count());
+}
+
 PeriodicNoise read_periodic_noise(Section& section) {
   PeriodicNoise noise;
   section.require("duration", "\"2.5 ms\"");
-  section.require("frequency", "\"10 Hz\"");
   section.quantity("duration", noise.duration, words::parse_duration);
-  section.quantity("frequency", noise.frequency, words::parse_frequency);
+  read_frequency(section, noise.frequency);
   read_phase(section, noise.phase);
   const auto status = words::check_leaves_time(noise.duration, noise.frequency);
   if (!status) section.complain("duration", status.error().message);

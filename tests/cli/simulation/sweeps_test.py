@@ -79,7 +79,7 @@ class Studies(SimTest):
     def test_the_bounds_of_table_1_are_reached_where_nothing_but_allreduce_blocks(self):
         table, rows = self.rows_of_study("overlap-bound")
         drawn = self.call("study", "overlap-bound").stdout.split("speedup  by overlap")[0]
-        self.assertRegex(drawn, r"(?m)^ +88118 ns .* 5273213 ns ")
+        self.assertRegex(drawn, r"(?m)^ +69275 ns +88118 ns +242185 ns +571380 ns 2076033 ns 5273213 ns ")
         self.assertRegex(drawn, r"(?m)^ +a  speedup$")
         for row, line, speedup in zip(rows, table, (1.63, 1.80, 1.01, 1.03, 1.23, 1.10), strict=True):
             self.assertAlmostEqual(row["speedup"], speedup, delta=0.005)
@@ -102,7 +102,7 @@ class Studies(SimTest):
 
     def test_how_long_a_checkpoint_takes_matters_more_than_how_often_it_is_taken(self):
         rows = self.sim(str(STUDY.parent / "checkpoint-interval.toml"), "--set", "machine.ranks=256", "--sweep",
-                        "noise.frequency=0.016666667 Hz,0.008333333 Hz", "--sweep", "noise.duration=0.5 s,1 s")
+                        "noise.interval=60 s,120 s", "--sweep", "noise.duration=0.5 s,1 s")
         often_short, often, seldom_short, seldom = (row["makespan_s"] for row in rows)
         self.assertLess(often / seldom, 1.3)
         self.assertGreater(seldom / seldom_short, often / seldom)

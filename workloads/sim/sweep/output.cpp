@@ -70,10 +70,25 @@ std::string short_number(const std::string& text) {
   return fmt::format("{}Ki", value / 1024);
 }
 
+/// Values as they stand on an axis: numbers of one unit in ascending order, others as they were given.
+std::vector<std::string> places_of(std::vector<std::string> values) {
+  const auto unit = [](const std::string& value) {
+    char* end = nullptr;
+    std::strtod(value.c_str(), &end);
+    return std::string_view(end);
+  };
+  const auto has_same_unit = [&](const std::string& value) {
+    return is_number(value) && unit(value) == unit(values.front());
+  };
+  if (std::ranges::all_of(values, has_same_unit))
+    std::ranges::stable_sort(values, {}, [](const std::string& value) { return std::strtod(value.c_str(), nullptr); });
+  return values;
+}
+
 /// A chart for each combination of the keys but the axis and the last other one, whose values are its curves.
 std::string charts_of(const Options& options, const std::vector<Row>& rows) {
   const std::size_t axis = axis_of(options.sweep);
-  const auto& places = options.sweep[axis].values;
+  const std::vector<std::string> places = places_of(options.sweep[axis].values);
   std::vector<Chart> charts;
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const auto values = values_of(options, number);
