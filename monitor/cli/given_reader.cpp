@@ -1,6 +1,7 @@
 #include "monitor/cli/given_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
