@@ -22,9 +22,9 @@ std::string in_words(const Value& value, std::optional<double> error, std::strin
 
 struct Question {
   std::string question;
-  std::vector<std::string> choices;  ///< Empty: a number is asked for,
-  std::string unit;                  ///< in this unit,
-  double tolerance = 0;              ///< and so far from what was measured is near.
+  std::vector<std::string> choices;  ///< Empty: a number is asked for.
+  std::string unit;                  ///< Of the number.
+  double tolerance = 0;              ///< So far from what was measured an answer is near.
   Value answer;                      ///< Theory's.
   std::string hint;
 };

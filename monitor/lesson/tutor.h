@@ -23,8 +23,8 @@ using analysis::Window;
 enum class Stage {
   kRead,   ///< There is nothing to do but to read.
   kAsk,    ///< It waits for an answer.
-  kDo,     ///< For an order,
-  kSent,   ///< or for the order to take effect.
+  kDo,     ///< It waits for an order.
+  kSent,   ///< It waits for the order to take effect.
   kWatch,  ///< What follows is watched.
   kSaid,   ///< It is over.
 };

@@ -67,8 +67,8 @@ class StepSumMarks {
     return sums;
   }
 
-  std::vector<StepSums> marks_;  ///< Over all steps before each 16th, from the oldest that is kept on,
-  std::size_t gone_ = 0;         ///< behind so many that are of no use any more.
+  std::vector<StepSums> marks_;  ///< Over all steps before each 16th, from the oldest that is kept on.
+  std::size_t gone_ = 0;         ///< So many of these, the first, are of no use any more.
   StepSums ended_;               ///< Over all.
   std::size_t begun_ = 0, forgotten_ = 0;
 };

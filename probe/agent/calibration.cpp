@@ -16,8 +16,8 @@ using shm::ClockReading;
 namespace {
 
 constexpr std::int64_t kSpan = 20'000'000;        // ns between the two readings that the rate is fitted to
-constexpr std::int64_t kGlance = 1'000'000;       // ns that show whether an earlier reading is of these clocks,
-constexpr double kAgreement = 1e-3;               // by rates that differ by no more
+constexpr std::int64_t kGlance = 1'000'000;       // ns that show whether an earlier reading is of these clocks
+constexpr double kAgreement = 1e-3;               // two rates of the same clocks differ by no more
 constexpr std::int64_t kOldest = 60'000'000'000;  // ns; since then the machine may have slept
 // What a counter's rate may be, in Hz. Beyond it something is wrong, and the slower clock is the better one.
 constexpr double kSlowest = 1e8;

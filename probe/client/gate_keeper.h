@@ -89,8 +89,8 @@ class GateKeeper {
   // Of a trace.
   TracePlayer player_;
   std::uint64_t looked_at_ = 0;               ///< In the ring: the first event that was not looked at yet.
-  wire::Nanoseconds looked_until_{};          ///< What came before is in `due_ns_`,
-  wire::Phase goes_on_ = wire::Phase::kNone;  ///< and this goes on from there.
+  wire::Nanoseconds looked_until_{};          ///< What came before is in `due_ns_`.
+  wire::Phase goes_on_ = wire::Phase::kNone;  ///< From there on.
   std::int64_t due_ns_ = 0;                   ///< Has come due since the rank was held last.
   Hold held_;
 };

@@ -112,8 +112,8 @@ class RingWriter {
       0;                     ///< No event goes here before it was looked how fast they come, and how far the agent is.
   std::uint64_t limit_ = 0;  ///< No event goes here before the agent's position was looked at again.
   std::uint64_t dropped_ = 0;
-  std::uint64_t looked_head_ = 0;   ///< Where it was looked how fast events come,
-  std::int64_t looked_ns_ = 0;      ///< and when.
+  std::uint64_t looked_head_ = 0;   ///< Where it was looked last how fast events come.
+  std::int64_t looked_ns_ = 0;      ///< When that was.
   std::uint64_t events_since_ = 0;  ///< While they are summed: how many have come since.
   bool is_summing_ = false;
   RunSum sum_;

@@ -33,8 +33,8 @@ constexpr int kInitialTask = 1;
 /// Of the outermost parallel regions that the thread which reports is in, each is told in one of two ways.
 enum Region : std::uint64_t {
   kNotOutermost = 0,  ///< As the runtime leaves it.
-  kByLanes = 1,       ///< Each thread of the team has a lane,
-  kByCount = 2,       ///< or there are too many for that, and all count as active until it ends.
+  kByLanes = 1,       ///< Each thread of the team has a lane.
+  kByCount = 2,       ///< They are too many for that, and all count as active until it ends.
 };
 
 /// The thread which reports alone uses these.

@@ -150,8 +150,8 @@ struct Roster {
 /// A question for the time and its answer, as who asked has seen them; the four readings of NTP (RFC 5905, section 8).
 struct RoundTrip {
   Nanoseconds asked{};          ///< Clock of the node that asked.
-  Nanoseconds heard{};          ///< Clock of the one who was asked: when the question came,
-  Nanoseconds told{};           ///< and when the answer went.
+  Nanoseconds heard{};          ///< Clock of the one who was asked: when the question came.
+  Nanoseconds told{};           ///< The same clock: when the answer went.
   Nanoseconds back{};           ///< Clock of the node that asked.
   std::uint32_t reference = 0;  ///< Whose clock was asked for; another number is another clock.
   friend bool operator==(const RoundTrip&, const RoundTrip&) = default;
@@ -341,8 +341,8 @@ Result<Frame> decode(std::span<const std::byte> bytes, int oldest = kOldestWireV
 
 /// A frame that lies in somebody else's bytes.
 struct FrameInPlace {
-  Frame frame;                      ///< If Events, without their blob,
-  std::span<const std::byte> blob;  ///< which is here, for as long as those bytes stay.
+  Frame frame;                      ///< If Events, without their blob.
+  std::span<const std::byte> blob;  ///< Of Events; it is there for as long as those bytes stay.
 };
 /// The same without a copy of the blob.
 Result<FrameInPlace> decode_in_place(std::span<const std::byte> bytes, int oldest = kOldestWireVersion);

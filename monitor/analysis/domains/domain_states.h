@@ -71,8 +71,8 @@ class DomainStates {
     int looks = 0;  ///< At which the candidate was seen in a row.
     Rounds rounds;
     Nanoseconds newest{};        ///< Begin of the latest step that was looked at, on its first rank.
-    Nanoseconds typical_step{};  ///< Then,
-    Nanoseconds longest_idle{};  ///< and what a rank may be idle in a step without being in an idle wave.
+    Nanoseconds typical_step{};  ///< At the latest look.
+    Nanoseconds longest_idle{};  ///< What a rank may be idle in a step without being in an idle wave, by the same look.
     /// Of the latest looks that no wave could be seen at twice: how often a rank was idle for unusually long, and for how
     /// long at most.
     double often = 0;

@@ -63,8 +63,8 @@ class LateSteps {
     std::uint32_t period = 1;                             ///< So many kinds of steps come in turn.
     std::array<float, steps::kLongestPeriod> ordinary{};  ///< Medians by kind; first that of the last one read.
     float ordinary_wait = 0;
-    Nanoseconds read_to{-1};               ///< Begin of the last one that was read, as it was understood then,
-    wire::Step last_read = wire::kNoStep;  ///< and its number.
+    Nanoseconds read_to{-1};               ///< Begin of the last one that was read, as it was understood then.
+    wire::Step last_read = wire::kNoStep;  ///< Number of the same.
   };
   /// Of one that announces delays.
   struct Holds {

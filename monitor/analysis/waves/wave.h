@@ -80,9 +80,9 @@ struct Blur {
 };
 
 struct WaveDirection {
-  int sign = 1;                   ///< +1: towards higher ranks.
-  std::vector<FrontPoint> front;  ///< In the order of their causes; neither the origin nor who was reached by a
-                                  ///< collective is among them.
+  int sign = 1;  ///< +1: towards higher ranks.
+  /// In the order of their causes; neither the origin nor who was reached by a collective is among them.
+  std::vector<FrontPoint> front;
   Edge leading;
   Edge trailing;
   /// It stood still in most of the steps in which it could have gone on, as a front does that noise hides again and again:
