@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <utility>
 
 #include "monitor/analysis/domains/concurrency.h"
 #include "tests/analysis/ring_model.h"
@@ -242,14 +243,35 @@ struct Verdicts {
   int returns = 0;  ///< To a word that the domain had had before.
 };
 
-void add(Verdicts& told, const timeline::Timeline& timeline, bool may_wave) {
+/// In a step that went on in the two seconds before `at` a rank of the domain has waited for so long.
+bool has_waited(const timeline::Timeline& timeline, const timeline::Domain& domain, Nanoseconds at,
+                Nanoseconds length) {
+  for (const Rank rank : domain.ranks) {
+    const timeline::Lane& lane = *timeline.lane(rank);
+    for (const timeline::StepRecord step : lane.steps()) {
+      const Nanoseconds end = step.end > step.begin ? std::min(step.end, at) : at;
+      const bool is_near = step.begin < at && end > at - std::chrono::seconds(2);
+      if (is_near && lane.time_in(timeline::Category::kWait, step.begin, end) >= length) return true;
+    }
+  }
+  return false;
+}
+
+/// Where all wait for one side only, what noise has made late runs round a ring for ever, and grows: an idle wave.
+void add(Verdicts& told, const timeline::Timeline& timeline, bool may_wave, Nanoseconds step) {
   const domains::DomainStates states = followed(timeline);
   for (int domain = 0; domain < int(timeline.domains().size()); ++domain) {
     told.minutes += std::chrono::duration<double>(timeline.now()).count() / 60;
     ++told.domains;
     std::set<domains::DomainState> had;
+    auto last = domains::DomainState::kUnknown;
     for (const domains::StateChange& change : states.changes(domain)) {
-      if (change.state == domains::DomainState::kNotActive) continue;
+      if (change.state == domains::DomainState::kDisturbed) {
+        EXPECT_TRUE(has_waited(timeline, timeline.domains()[std::size_t(domain)], change.at, 2 * step)) << domain;
+      }
+      const bool tells_of_ranks =
+          change.state != domains::DomainState::kNotActive && change.state != domains::DomainState::kDisturbed;
+      if (!tells_of_ranks || std::exchange(last, change.state) == change.state) continue;
       told.changes += !had.empty();
       told.returns += !had.insert(change.state).second;
       EXPECT_TRUE(may_wave || change.state != domains::DomainState::kComputational) << domain;
@@ -271,7 +293,7 @@ AllTold told_of(unsigned seed, double noise) {
     const bool may_wave =
         scenario.program.kernel == support::Kernel::kMemory &&
         domains::saturation_point(session.timeline().domains()[0].info) < scenario.machine.ranks_per_domain;
-    add(may_wave ? told.contended : told.others, session.timeline(), may_wave);
+    add(may_wave ? told.contended : told.others, session.timeline(), may_wave, scenario.program.time);
   }
   for (const auto& [name, of] : {std::pair("contended", told.contended), {"not contended", told.others}})
     fmt::print("noise {:.0f} %, {}: {} domains, {:.1f} domain-minutes, {:.2f} changes and {:.2f} returns a minute\n",
@@ -337,7 +359,7 @@ TEST(DomainStates, AreToldOnceWhereNothingChanges) {
   const unsigned seed = any_seed();
   for (const double noise : {0.0, 0.01, 0.02, 0.05, 0.1}) {
     const AllTold told = told_of(seed, noise);
-    EXPECT_LT(told.others.returns, 2 + told.others.minutes) << "seed " << seed;
+    EXPECT_LT(told.others.returns, 2 + told.others.minutes / 4) << "seed " << seed;
     EXPECT_LT(told.contended.returns, 2 + 3 * told.contended.minutes) << "seed " << seed;
   }
 }

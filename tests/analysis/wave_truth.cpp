@@ -91,12 +91,14 @@ void judge(const ExactProgram& program, Told told, Score& score) {
   const ExactRun run = simulate(program);
   const timeline::Timeline timeline = timeline_of(program, run, told);
   const auto waves = analysis::waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+  const int others_before = score.others;
   for (const Wave& wave : waves) {
     const bool is_ordered = std::ranges::any_of(program.delays, [&](const support::Delay& delay) {
       return delay.rank == wave.origin_rank && delay.step == wave.origin_step;
     });
     score.others += !is_ordered && !is_of_rare_noise(run, wave);
   }
+  score.with_others += score.others > others_before;
   if (waves.size() != program.delays.size()) fmt::print("others among {}in {}\n", words_of(waves), words_of(program));
   const double typical = double(analysis::steps::typical_step_length(timeline).count()) * 1e-9;
   for (std::size_t which = 0; which < program.delays.size(); ++which) {

@@ -26,11 +26,12 @@ Truth truth_of(const tests::ExactProgram& program, const tests::ExactRun& run, s
 /// How waves of many programs were found.
 struct Score {
   int waves = 0, reach_right = 0, points = 0, not_late = 0, wrong_step = 0;
-  int others = 0;  ///< Told of programs whose delays are none of their causes, and neither is a rare noise.
+  int others = 0;       ///< Told of programs whose delays are none of their causes, and neither is a rare noise.
+  int with_others = 0;  ///< Programs that have such.
 
   Score& operator+=(const Score& more) {
     waves += more.waves, reach_right += more.reach_right, points += more.points, not_late += more.not_late;
-    wrong_step += more.wrong_step, others += more.others;
+    wrong_step += more.wrong_step, others += more.others, with_others += more.with_others;
     return *this;
   }
 };
