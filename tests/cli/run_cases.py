@@ -18,11 +18,13 @@ PATIENCE = 60
 
 
 def eventually(condition):
-    deadline = time.monotonic() + PATIENCE
+    """Looks less often the longer it takes: most look at all processes of the machine."""
+    deadline, pause = time.monotonic() + PATIENCE, 0.02
     while not (found := condition()):
         if time.monotonic() > deadline:
             return found
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.25 * pause, 0.15)
     return found
 
 
