@@ -40,6 +40,7 @@ std::uint64_t Messages::key_of(Handles::Key comm, Part part) {
 void Messages::begin(const void* caller, const BinaryInterface& interface, wire::Rank rank, wire::Rank world_size) {
   interface_ = interface;
   rank_ = rank;
+  partners_of_call_ = PartnersOfCall(rank);
   world_size_ = world_size;
   step_ = wire::kNoStep;
   library.request_get_status =

@@ -81,6 +81,21 @@ class Player {
     return true;
   }
 
+  bool receive_all(std::size_t rank, const std::vector<wire::Rank>& peers) {
+    const auto messages = [&](wire::Rank from) -> auto& { return sent_[{from, wire::Rank(rank)}]; };
+    wire::CallPartners with{.kind = wire::CallPartners::Kind::kFromSeveral};
+    wire::Nanoseconds last{};
+    for (const wire::Rank from : peers) {
+      if (messages(from).empty()) return false;
+      last = std::max(last, messages(from).front());
+      with.senders |= std::uint64_t{1} << (from - wire::Rank(rank) + wire::CallPartners::kReach);
+    }
+    for (const wire::Rank from : peers) messages(from).pop_front();
+    wait(rank, last, last + MessageProgram::kFlight, run_.waited_for[rank].senders);
+    at_[rank].with = with;
+    return true;
+  }
+
   bool meet(std::size_t rank) {
     OnItsWay& mine = at_[rank];
     if (meetings_.size() == mine.met) meetings_.emplace_back();
@@ -113,6 +128,9 @@ class Player {
         break;
       case Call::Kind::kReceive:
         if (!receive(rank, call.peer)) return false;
+        break;
+      case Call::Kind::kReceiveAll:
+        if (!receive_all(rank, call.peers)) return false;
         break;
       case Call::Kind::kMeet:
         if (!meet(rank)) return false;
@@ -165,7 +183,8 @@ wire::Roster MessageProgram::roster() const {
         roster.patterns.push_back({});
       }
       auto& peers = sends ? roster.patterns.back().to : roster.patterns.back().from;
-      if (call.peer != kNobody) peers.push_back(call.peer - rank);
+      for (const Rank peer : call.peers) peers.push_back(peer - rank);
+      if (call.peers.empty() && call.peer != kNobody) peers.push_back(call.peer - rank);
       receives = !sends;
     }
     roster.cycles.push_back(cycle);

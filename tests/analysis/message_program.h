@@ -19,8 +19,9 @@ struct MessageProgram {
 
   struct Call {
     /// A message to or from nobody costs what another one costs that is there.
-    enum class Kind { kWork, kSend, kReceive, kMeet } kind = Kind::kWork;
+    enum class Kind { kWork, kSend, kReceive, kReceiveAll, kMeet } kind = Kind::kWork;
     Rank peer = 0;
+    std::vector<Rank> peers;  ///< kReceiveAll: a message of each, three and more.
   };
   /// What a rank waited for: until somebody sent a message, or the last one came to a meeting; the rest is the way of messages.
   struct WaitedFor {

@@ -67,6 +67,49 @@ TEST(SaidTurns, TellsWhatEndedEachWaitOfSweepsWithMeetings) {
   }
 }
 
+/// A stencil on a torus, whose ranks exchange with all around them several times in a step, and meet in the end.
+MessageProgram any_stencil(Dice& dice) {
+  MessageProgram program;
+  program.calls_say_partners = true;
+  const int rows = dice.whole(3, 4), columns = dice.whole(3, 5), exchanges = dice.whole(2, 6);
+  for (Rank rank = 0; rank < rows * columns; ++rank) {
+    std::vector<Rank> around;
+    for (int down = -1; down <= 1; ++down)
+      for (int right = -1; right <= 1; ++right) {
+        const int row = (rank / columns + down + rows) % rows, column = (rank % columns + right + columns) % columns;
+        if (down != 0 || right != 0) around.push_back(row * columns + column);
+      }
+    auto& calls = program.calls.emplace_back();
+    for (int exchange = 0; exchange < exchanges; ++exchange) {
+      calls.push_back(work());
+      for (const Rank to : around) calls.push_back(send_to(to));
+      calls.push_back({MessageProgram::Call::Kind::kReceiveAll, 0, around});
+    }
+    calls.push_back(meet());
+  }
+  // With less a wait is hardly longer than the way of its messages.
+  fill_work(program, dice.whole(6, 10), 0.1 + dice.share(0.9), dice);
+  return program;
+}
+
+TEST(SaidTurns, TellsWhoOfSeveralEndedAWait) {
+  Dice dice(any_seed());
+  for (int trial = 0; trial < 20; ++trial) {
+    const MessageProgram program = any_stencil(dice);
+    SCOPED_TRACE(fmt::format("trial {}, {} ranks", trial, program.ranks()));
+    const MessageProgram::Run run = program.run();
+    const causes::Causes causes = told_of(program);
+    EXPECT_LT(of_all(causes, &causes::RankCauses::unknown), 0.05 * of_all(causes, &causes::RankCauses::waited));
+    double wrong = 0, waited = 0;
+    for (Rank rank = 0; rank < program.ranks(); ++rank) {
+      const Nanoseconds told = causes.ranks[std::size_t(rank)].ended.by_message;
+      wrong += std::abs(double((told - run.waited_for[std::size_t(rank)].senders).count()));
+      waited += double(run.waited[std::size_t(rank)].count());
+    }
+    EXPECT_LT(wrong, 0.02 * waited);
+  }
+}
+
 /// Of twenty together: others, who are late in the same sweep anyway, bear some of a delay or have it borne.
 TEST(SaidTurns, SaysWhatADelayInASweepWithMeetingsCostsTheOthers) {
   Dice dice(any_seed());

@@ -32,8 +32,30 @@ TEST(PartnersOfCall, SaysOfReceiversNothingWhereItWaitedForSendersToo) {
   EXPECT_EQ(of({{3, Side::kToWaiting}, from(7)}), (CallPartners{kFrom, 7}));
 }
 
-TEST(PartnersOfCall, SaysNothingOfThreeOrOfSomebodyWhoIsNotKnown) {
-  EXPECT_EQ(of({from(1), from(2), from(3)}), CallPartners{});
+/// By how much the number of each is higher than that of the rank which says it.
+CallPartners several(std::initializer_list<int> by) {
+  CallPartners said{.kind = kFromSeveral};
+  for (const int each : by) said.senders |= std::uint64_t{1} << (CallPartners::kReach + each);
+  return said;
+}
+
+TEST(PartnersOfCall, SaysWhichRanksAroundSentSomething) {
+  PartnersOfCall call(30);
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const wire::Rank rank : {31, 29, 52, 8, 31, 52}) call.wait_for(from(rank));
+    EXPECT_EQ(call.take(), several({1, -1, 22, -22}));
+  }
+  for (const wire::Rank rank : {31, 29, 52, 53}) call.wait_for(from(rank));
+  EXPECT_EQ(call.take(), CallPartners{});
+  call.send_to(5);
+  for (const wire::Rank rank : {31, 29, 28}) call.wait_for(from(rank));
+  EXPECT_EQ(call.take(), CallPartners{});
+  for (const wire::Rank rank : {31, 29, 28}) call.wait_for(from(rank));
+  call.wait_for({});
+  EXPECT_EQ(call.take(), CallPartners{});
+}
+
+TEST(PartnersOfCall, SaysNothingOfSomebodyWhoIsNotKnown) {
   EXPECT_EQ(of({from(1), {}}), CallPartners{});
   EXPECT_EQ(of({{0, Side::kGroup}}), CallPartners{});
 }
@@ -63,8 +85,9 @@ TEST(PartnersOfCall, KnowsNothingOfTheCallBefore) {
 }
 
 TEST(CallPartners, AreAValueOfAnEvent) {
-  for (const CallPartners each : {CallPartners{}, CallPartners{kAll}, CallPartners{kFrom, wire::kMaxRanks - 1},
-                                  CallPartners{kFromTwo, 1, wire::kMaxRanks - 1}}) {
+  for (const CallPartners each :
+       {CallPartners{}, CallPartners{kAll}, CallPartners{kFrom, wire::kMaxRanks - 1},
+        CallPartners{kFromTwo, 1, wire::kMaxRanks - 1}, several({1, 2, -1}), several({-22, 0, 22})}) {
     EXPECT_EQ(CallPartners::of(each.value()), each);
     EXPECT_LE(each.value(), wire::kMaxEventValue);
   }

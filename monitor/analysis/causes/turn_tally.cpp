@@ -1,6 +1,7 @@
 #include "monitor/analysis/causes/turn_tally.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "monitor/analysis/steps/step_history.h"
@@ -23,9 +24,13 @@ constexpr std::size_t kMeetingsKept = 8;
 
 using CallKind = wire::CallPartners::Kind;
 
-/// Calls visit(rank) for those whose messages that call waited for.
+/// Calls visit(rank) for those of `ranks` whose messages that call of `own` waited for.
 template <class Visit>
-void for_each_sender(const wire::CallPartners& with, Visit visit) {
+void for_each_sender(const wire::CallPartners& with, Rank own, Rank ranks, Visit visit) {
+  for (std::uint64_t left = with.senders; left != 0; left &= left - 1) {
+    const Rank sender = own + std::countr_zero(left) - wire::CallPartners::kReach;
+    if (sender >= 0 && sender < ranks) visit(sender);
+  }
   if (with.kind == CallKind::kFrom || with.kind == CallKind::kFromTwo) visit(with.first);
   if (with.kind == CallKind::kFromTwo || with.kind == CallKind::kSentAndReceived) visit(with.second);
 }
@@ -196,7 +201,7 @@ void TurnTally::find_said_end(Rank rank, Settled& settled) {
     are_there = last.rank >= 0;
     if (are_there && last.rank != rank) take(last.rank, last);
   }
-  for_each_sender(wait.with, [&](Rank from) { take(from, message(from, rank, wait)); });
+  for_each_sender(wait.with, rank, timeline_.ranks(), [&](Rank from) { take(from, message(from, rank, wait)); });
   if (const Rank to = receiver(wait.with); to >= 0) take(to, receive(to, wait));
   settled.had_all = are_there && settled.ended_by.rank < 0;
 }
@@ -345,7 +350,7 @@ bool TurnTally::waited_for_post(Rank waiter, const Turn& wait, Rank rank, Number
 bool TurnTally::is_said_to_wait_for(Rank waiter, const Turn& wait, Rank rank, Number row) const {
   std::optional<Post> post;
   if (wait.meeting > 0) post = came_to(rank, wait);
-  for_each_sender(wait.with, [&](Rank from) {
+  for_each_sender(wait.with, waiter, timeline_.ranks(), [&](Rank from) {
     if (from == rank) post = message(rank, waiter, wait);
   });
   if (receiver(wait.with) == rank) post = receive(rank, wait);
