@@ -33,12 +33,17 @@ function(idlewave_read_once target headers)
 endfunction()
 
 # idlewave_compile_soon(test_wire): with -O1. GCC takes a precompiled header that was read with -O2 for it, from 13 on only where these
-# options of x86, which come with -O2, are the same.
+# options of the processor, which come with -O2, are the same.
 function(idlewave_compile_soon target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(IDLEWAVE_PRECOMPILE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|i.86" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    target_compile_options(${target} PRIVATE
-      "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-munroll-only-small-loops;-mvzeroupper>")
+  set(of_processor "")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|i.86" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    set(of_processor -munroll-only-small-loops -mvzeroupper)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 14)
+    set(of_processor -mearly-ra=all)
+  endif()
+  if(IDLEWAVE_PRECOMPILE)
+    target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:${of_processor}>")
   endif()
 endfunction()
 
