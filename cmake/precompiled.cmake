@@ -1,4 +1,4 @@
-# Headers that are read once; docs/performance.md says what that gives. A compiler takes a precompiled header only with the flags and macros
+# Headers that are read once; docs/building.md says what that gives. A compiler takes a precompiled header only with the flags and macros
 # that it was made with: so there is one each for libraries, programs and tests, and what fmt defines is defined everywhere.
 option(IDLEWAVE_PRECOMPILE "Read once the headers that most files include; the preset debug does not, so that none relies on it" ON)
 
