@@ -184,5 +184,31 @@ TEST(WaveTruth, IsFlattenedWhereManyWaitedAtOnceWhomNoFrontReached) {
   EXPECT_EQ(flattened_waves(6, 58, 59), 2);
 }
 
+/// Two ranks that wait for each other twice in a step wait for all there are, and so do three in a ring. There is nobody else whom
+/// a wave could be seen to leave out.
+TEST(WaveTruth, OfTwoOrThreeRanksComesToTheOthers) {
+  for (const int ranks : {2, 3}) {
+    for (const Protocol protocol : {Protocol::kEager, Protocol::kRendezvous}) {
+      for (const WaitFlavour wait : {WaitFlavour::kAll, WaitFlavour::kSplit}) {
+        ExactProgram program;
+        program.ranks = ranks;
+        program.time = 0.01;
+        program.steps = 60;
+        program.communication.protocol = protocol;
+        program.communication.wait = wait;
+        program.delays = {{1, 25, std::chrono::milliseconds(100)}};
+        for (const bool says_partners : {false, true}) {
+          const auto timeline = test::timeline_of(program, simulate(program), {Holds::kUnannounced, says_partners});
+          const auto waves = waves::find_waves(timeline, {Nanoseconds{0}, Nanoseconds::max()});
+          ASSERT_EQ(waves.size(), 1u) << ranks << " ranks, partners " << (says_partners ? "declared" : "inferred");
+          EXPECT_EQ(waves[0].origin_rank, 1);
+          EXPECT_EQ(waves[0].origin_step, 25);
+          EXPECT_EQ(waves[0].up.reach_ranks + waves[0].down.reach_ranks, ranks - 1);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::analysis

@@ -26,7 +26,7 @@ constexpr Step kStepsToFollow = 24;
 constexpr Step kOrdinarySteps = 16;
 /// Of the least lateness: so much of it has to be seen in the rank's waiting.
 constexpr double kSeenWaiting = 0.5;
-/// So many others are asked whether a collective made them wait, and so many have to be there.
+/// So many others are asked whether a collective made them wait, and so many have to be there where nobody said that there is one.
 constexpr Rank kBystanders = 64;
 constexpr int kFewestBystanders = 3;
 /// Of the idle time of who is waited for: so much longer waits whom a front reaches that was late before.
@@ -160,17 +160,17 @@ bool WaveTrace::is_flattened(Step step) {
         course && rerun_.late_post(rank, step) >= threshold_)
       latest = std::max(latest, is_said ? steps::first_call(*timeline_.lane(rank), *course) : course->post);
   if (latest == Nanoseconds::min()) return false;
+  const bool all_wait = partners_.collective || is_said;
   int bystanders = 0;
   const Rank ranks = timeline_.ranks(), stride = std::max<Rank>(1, ranks / kBystanders);
   for (Rank rank = origin_.rank % stride; rank < ranks; rank += stride) {
     if (rank == origin_.rank || is_reached(rank) || 2 * rerun_.late_end(rank, step) >= threshold_) continue;
     const auto course = steps::step_course(timeline_, rank, step, origin_.begin);
     if (!course || !course->over || course->end < latest - threshold_ / 5) return false;
-    const bool all_wait = partners_.collective || is_said;
     if (!all_wait && (course->post > latest - threshold_ || !waits_longer(rank, *course))) return false;
     ++bystanders;
   }
-  return bystanders >= kFewestBystanders;
+  return bystanders >= (all_wait ? 1 : kFewestBystanders);
 }
 
 /// For as long as somebody whom the wave has come to.
