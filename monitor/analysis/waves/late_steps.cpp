@@ -6,6 +6,7 @@
 
 #include "monitor/analysis/least_squares.h"
 #include "monitor/analysis/steps/step_history.h"
+#include "monitor/analysis/waves/outliers.h"
 
 namespace idlewave::analysis::waves {
 namespace {
@@ -28,18 +29,7 @@ constexpr double kLeastAfterWait = 0.5;
 constexpr Rank kBeside = 3;
 /// So many of an epoch's largest values are kept.
 constexpr std::size_t kCandidates = 48;
-/// What comes oftener in two epochs is ordinary.
-constexpr std::size_t kMostFound = 4;
-/// The values that tell how the noise falls off.
-constexpr std::size_t kTail = 16;
-/// How likely something may be found where there is noise alone, with one value left out of what tells how the noise falls
-/// off; with each one more a third of that. One in ten thousand in sum; and a third of that by moments.
-constexpr double kByChance = 6e-5, kByChanceOfMoments = kByChance / 3, kForOneMore = 1.0 / 3;
-constexpr std::uint64_t kFewestSteps = 4 * kTail;
-/// Of the least excess. Values are known no better, so that one of many that are the same lies beyond none of them.
-constexpr double kPrecision = 1e-4;
-/// Of a value: others that differ from it by less are as long.
-constexpr double kAsLong = 0.1;
+constexpr std::uint64_t kFewestSteps = 4 * kTailValues;
 constexpr Rank kRanksBeside = 32;
 constexpr std::size_t kStepsAround = 16;
 constexpr std::size_t kFewestBeside = 3;
@@ -49,71 +39,19 @@ constexpr double kMostUnlike = 1.25;
 constexpr double kMostOfIt = 0.75;
 /// Of a typical step: kinds of steps that differ by less hide no delay of some steps.
 constexpr double kContrast = 0.25;
+/// The same: steps whose ordinary length differs by less are alike.
+constexpr double kChanged = 0.1;
+/// And those that differ by more have become so at once.
+constexpr double kJumped = 0.5;
 constexpr std::int64_t kMostSlices = 1000;
 constexpr std::size_t kMostKept = 512;
 
 Nanoseconds nanoseconds(double seconds) { return Nanoseconds(std::llround(seconds * 1e9)); }
 
-/// That `count` of `left_out` values lie `far` beyond all others, in units of what `kTail` of those tell of how far values lie
-/// beyond one another. Of exponential noise the former know nothing of the latter, whose sum has a gamma distribution (Kimber,
-/// 1982, looks from within outwards as well).
-double chance(std::size_t count, std::size_t left_out, double far) {
-  double choices = 1;
-  for (std::size_t i = 0; i < count; ++i) choices *= double(left_out - i) / double(i + 1);
-  return choices * std::pow(1 + double(count) * far / double(kTail), -double(kTail));
-}
-
-/// How late, and at what time: those of one moment have the same.
-struct Excess {
-  double value = 0;
-  std::size_t moment = 0;
-};
-
-/// How far values lie beyond the next smaller ones: by those of `values`, descending, behind the first `left_out`, which are
-/// as far out at least as the largest of them (Epstein and Sobel, 1953, of life tests that are ended before all have failed).
-/// `of_moments`: of each moment the largest alone.
-double scale_behind(std::span<const Excess> values, std::size_t left_out, bool of_moments) {
-  std::array<Excess, kTail + 1> tail{};
-  std::size_t count = 0;
-  for (std::size_t i = left_out; i < values.size() && count < tail.size(); ++i) {
-    const auto so_far = std::span(tail).first(of_moments ? count : 0);
-    if (std::ranges::find(so_far, values[i].moment, &Excess::moment) != so_far.end()) continue;
-    tail[count++] = {std::max(0.0, values[i].value), values[i].moment};
-  }
-  const double smallest = tail[kTail].value;
-  double sum = double(left_out) * (tail[0].value - smallest);
-  for (std::size_t i = 0; i < kTail; ++i) sum += tail[i].value - smallest;
-  return sum / double(kTail);
-}
-
 float middle_of(std::array<float, 16> values, std::size_t count) {
   const auto middle = values.begin() + std::ptrdiff_t(count / 2);
   std::nth_element(values.begin(), middle, values.begin() + std::ptrdiff_t(count));
   return *middle;
-}
-
-/// How many of the first of `values`, descending, are no noise, by what the others tell, or by the largest of each moment
-/// alone. Smaller ones that are none either would hide the largest, so any number of them is left out of what tells how the
-/// noise falls off, up to the most that there may be. `by_chance`: how likely something may be found in noise alone.
-std::size_t count_beyond(std::span<const Excess> values, double least, bool of_moments, double by_chance) {
-  std::size_t found = 0;
-  double allowed = by_chance;
-  for (std::size_t left_out = 1; left_out <= std::min(kMostFound, values.size()); ++left_out, allowed *= kForOneMore) {
-    const double next = left_out < values.size() ? std::max(0.0, values[left_out].value) : 0;
-    const double scale = std::max(scale_behind(values, left_out, of_moments), kPrecision * least);
-    for (std::size_t count = left_out; count > found; --count) {
-      const double value = values[count - 1].value;
-      if (value > least && (1 - kAsLong) * value > next && chance(count, left_out, (value - next) / scale) < allowed)
-        found = count;
-    }
-  }
-  return found;
-}
-
-/// Where ranks are held up together, values of one moment are many that hardly differ, or all that are looked at: then those
-/// of moments tell more, and else the same.
-std::size_t count_extraordinary(std::span<const Excess> values, double least) {
-  return std::max(count_beyond(values, least, false, kByChance), count_beyond(values, least, true, kByChanceOfMoments));
 }
 
 /// Of a step of which all ranks from `first` to `last`, round the ring, have done their part when it ends on `late`:
@@ -290,6 +228,15 @@ double LateSteps::ordinary_in(const Rhythm& rhythm, wire::Step step) {
   return double(rhythm.ordinary[std::size_t(kind < 0 ? kind + period : kind)]);
 }
 
+/// When it had done so many steps less, so that of steps that become shorter the first of those read together is none that is late.
+double LateSteps::ordinary_then(const Rhythm& rhythm, std::size_t steps_ago) {
+  std::array<float, kLatest> latest;
+  const std::size_t count = std::min<std::size_t>(kLatest, rhythm.steps - steps_ago);
+  for (std::size_t i = 0; i < count; ++i)
+    latest[i] = rhythm.owns[(rhythm.steps - 1 - steps_ago - i) % steps::kValuesForPeriod];
+  return double(middle_of(latest, count));
+}
+
 void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRecord> records) {
   Rhythm& rhythm = rhythms_.of(std::size_t(rank));
   std::array<steps::StepCourse, kLatest> courses;
@@ -302,11 +249,16 @@ void LateSteps::take(const Timeline& timeline, Rank rank, std::span<const StepRe
     if (courses[i].held != Nanoseconds{0} || !holds_.empty()) take_hold(rank, courses[i], rhythm.steps);
   }
   note_numbers(rhythm, records);
+  const double before = double(rhythm.ordinary[0]);
   learn_ordinary(rank, records.size());
+  const double changed = std::abs(double(rhythm.ordinary[0]) - before) / seconds(typical_step_);
+  const bool changes_slowly = rhythm.period == 1 && rhythm.steps > kLatest && changed > kChanged && changed < kJumped;
   const double long_wait = double(rhythm.ordinary_wait) + kLeastAfterWait * seconds(typical_step_);
   for (std::size_t i = 0; i < records.size(); ++i) {
     const LateStep step{.rank = rank, .step = records[i].step, .begin = records[i].begin, .since = {}, .excess = {}};
-    const double raw = double(owns[i]) - ordinary_in(rhythm, records[i].step), waited = seconds(courses[i].waited());
+    const double ordinary =
+        changes_slowly ? ordinary_then(rhythm, records.size() - 1 - i) : ordinary_in(rhythm, step.step);
+    const double raw = double(owns[i]) - ordinary, waited = seconds(courses[i].waited());
     if (raw > 0) admit(now_.of_work, {step, raw, double(owns[i]), courses[i].post, {}});
     if (waited > long_wait) admit_after_wait(timeline, step, waited - double(rhythm.ordinary_wait));
   }
@@ -347,13 +299,13 @@ bool LateSteps::Candidate::is_unlike(std::span<Candidate* const> others, double 
   const auto is_like = [&](const Candidate* other) {
     return other->step.after_wait == step.after_wait && std::abs(other->raw - *excess) < kAsLong * *excess;
   };
-  return raw > least && std::size_t(std::ranges::count_if(others, is_like)) <= kMostFound;
+  return raw > least && std::size_t(std::ranges::count_if(others, is_like)) <= kMostOutliers;
 }
 
 /// Of one moment no more are kept than tell that these are no single ranks: else it would be all that is known of the noise.
 bool LateSteps::make_room_for(const Candidate& candidate, Candidates& largest) {
   const auto is_beside = [&](const Candidate& each) { return each.is_of_moment(candidate, each.raw, candidate.raw); };
-  if (std::size_t(std::ranges::count_if(largest, is_beside)) <= kMostFound) return true;
+  if (std::size_t(std::ranges::count_if(largest, is_beside)) <= kMostOutliers) return true;
   auto smallest = largest.end();
   for (auto each = largest.begin(); each != largest.end(); ++each)
     if (is_beside(*each) && (smallest == largest.end() || each->raw < smallest->raw)) smallest = each;
@@ -389,9 +341,12 @@ std::optional<double> LateSteps::ordinary_around(const Timeline& timeline, Rank 
 }
 
 /// How much later the other ranks did their own part of this step as well: median of some of them. Where kinds of steps
-/// come in turn, the others, too, are held against what is ordinary about this step, and may have been sooner.
-double LateSteps::in_all_ranks(const Timeline& timeline, const LateStep& late) const {
-  const bool come_in_turn = rhythms_[std::size_t(late.rank)].period > 1;
+/// come in turn, or have become longer or shorter than this rank's `ordinary` one was then, the others, too, are held against
+/// what is ordinary about this step; in turn they may have been sooner.
+double LateSteps::in_all_ranks(const Timeline& timeline, const LateStep& late, double ordinary) const {
+  const Rhythm& mine = rhythms_[std::size_t(late.rank)];
+  const bool come_in_turn = mine.period > 1;
+  const bool is_another_now = std::abs(ordinary - ordinary_in(mine, late.step)) > kChanged * seconds(typical_step_);
   std::vector<double> others;
   const Rank stride = std::max<Rank>(1, timeline.ranks() / kRanksBeside);
   for (Rank rank = late.rank % stride; rank < timeline.ranks(); rank += stride) {
@@ -399,8 +354,8 @@ double LateSteps::in_all_ranks(const Timeline& timeline, const LateStep& late) c
     if (rank == late.rank || rhythm.steps == 0) continue;
     const auto course = steps::step_course(timeline, rank, late.step, late.begin);
     if (!course || (!course->over && course->waited() <= Nanoseconds{0})) continue;
-    const auto ordinary = come_in_turn ? ordinary_around(timeline, rank, course->begin) : std::nullopt;
-    others.push_back(own(rank, *course) - ordinary.value_or(ordinary_in(rhythm, late.step)));
+    const auto then = come_in_turn || is_another_now ? ordinary_around(timeline, rank, course->begin) : std::nullopt;
+    others.push_back(own(rank, *course) - then.value_or(ordinary_in(rhythm, late.step)));
   }
   if (others.size() < kFewestBeside) return 0;
   const double later = median(std::move(others));
@@ -431,7 +386,7 @@ double LateSteps::excess_of(const Timeline& timeline, const Candidate& candidate
   const auto ordinary = ordinary_around(timeline, late.rank, record->begin);
   if (!ordinary) return 0;
   const double beyond = own(late.rank, steps::course_of(*lane, *record)) - *ordinary;
-  return beyond - in_all_ranks(timeline, late) - moved_here(timeline, late);
+  return beyond - in_all_ranks(timeline, late, *ordinary) - moved_here(timeline, late);
 }
 
 /// By what is left of each, the largest first; how many of them are no noise.
@@ -445,7 +400,7 @@ std::size_t LateSteps::sort_out(std::vector<Candidate*>& candidates, Nanoseconds
       if (candidates[i]->is_of_moment(*candidates[j], excess, values[j].value)) moment = values[j].moment;
     values.push_back({excess, moment});
   }
-  return count_extraordinary(values, kLeastExcess * seconds(typical_step));
+  return count_outliers(values, kLeastExcess * seconds(typical_step));
 }
 
 void LateSteps::take_contention_off(Candidate& candidate, const domains::Contention& contention,

@@ -100,6 +100,7 @@ class LateSteps {
   void learn_ordinary(Rank rank, std::size_t taken);
   void rate_anew(Rank rank);
   static double ordinary_in(const Rhythm& rhythm, wire::Step step);
+  static double ordinary_then(const Rhythm& rhythm, std::size_t steps_ago);
   static bool larger(const Candidate& a, const Candidate& b);
   void admit(Candidates& largest, Candidate candidate);
   static bool make_room_for(const Candidate& candidate, Candidates& largest);
@@ -113,7 +114,7 @@ class LateSteps {
   void judge(const timeline::Timeline& timeline, Nanoseconds typical_step);
   double excess_of(const timeline::Timeline& timeline, const Candidate& candidate) const;
   std::optional<double> ordinary_around(const timeline::Timeline& timeline, Rank rank, Nanoseconds begin) const;
-  double in_all_ranks(const timeline::Timeline& timeline, const LateStep& late) const;
+  double in_all_ranks(const timeline::Timeline& timeline, const LateStep& late, double ordinary) const;
   double moved_here(const timeline::Timeline& timeline, const LateStep& late) const;
   void keep(Candidate& candidate, const timeline::Timeline& timeline);
 
