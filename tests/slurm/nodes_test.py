@@ -167,8 +167,10 @@ class Nodes(Slurm):
         job = self.start_job("srun", "--mpi=pmix", *self.for_a_while("300", "30"))
         self.wait_for_ranks()
         self.assertRegex(self.idlewave("attach").stdout, r"(?m)^s .*\(on n1\)$")
-        seen = self.idlewave("attach", "s", "--headless", "1s", "--size", "160x60")
-        self.assertEqual(self.nodes_shown(seen.stderr), [f"n{i}" for i in range(1, NODES + 1)], seen.stderr)
+        # How many ranks there are each node says, before the others have reported.
+        every_node = [f"n{i}" for i in range(1, NODES + 1)]
+        look = lambda: self.nodes_shown(self.idlewave("attach", "s", "--headless", "1s", "--size", "160x60").stderr)
+        self.wait_for(lambda: look() == every_node, "all nodes are shown")
         self.assertTrue(self.call("squeue", "-h", "-j", job).stdout.strip(), "it goes on")
         self.wait_for_end(job)
         self.assertIn("code 0", self.output())
