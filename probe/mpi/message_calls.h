@@ -95,6 +95,8 @@ Peers peers_by(const Word* words, bool of_all) {
   if constexpr (comm < 0) return kNobody;
   if constexpr (to < 0 && from < 0) return of_all ? kEverybody : kNobody;
   const auto rank_at = [&](int place) { return place < 0 ? -1 : int_at<form>(words[place]); };
+  if constexpr (is_one_of(call, {Call::kProbe, Call::kMprobe, Call::kIprobe, Call::kImprobe}))
+    if (rank_at(from) < 0) return kWhoeverComes;
   return peers_of(rank_at(to), rank_at(from));
 }
 

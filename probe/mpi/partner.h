@@ -28,6 +28,8 @@ struct Partner {
 using Peers = std::uint64_t;
 inline constexpr Peers kNobody = 0;             ///< By name: nobody, anybody, or whoever a request was started with.
 inline constexpr Peers kEverybody = ~Peers{0};  ///< A collective of all ranks.
+/// A look for a message of anybody: who comes when is by chance, and no round of partners that comes again.
+inline constexpr Peers kWhoeverComes = kEverybody - 1;
 /// Ranks of the call's communicator; below 0: nobody, or anybody.
 constexpr Peers peers_of(int to, int from) {
   const auto half = [](int rank) { return rank < 0 ? std::uint32_t{0} : static_cast<std::uint32_t>(rank) + 1; };

@@ -168,11 +168,12 @@ TEST(UnlikeCounts, AreFoundWhereOneThatSaysItWaitsForNobodyIsFarAheadOfWhoDoesNo
 }
 
 TEST(UnlikeCounts, AreNoneWhereAMasterIsFarAheadOfEachOfItsWorkers) {
-  for (const bool says_nobody : {false, true}) {
+  using Says = std::optional<std::vector<Rank>>;
+  for (const Says& master_says : {Says(), Says(std::vector<Rank>()), Says(std::vector<Rank>{1})}) {
     std::vector<std::pair<Rank, std::vector<Rank>>> waits;
     for (Rank rank = 0; rank < 8; ++rank)
       if (rank != 3) waits.push_back({rank, {3 - rank}});
-    if (says_nobody) waits.push_back({3, {}});
+    if (master_says) waits.push_back({3, *master_says});
     EXPECT_FALSE(
         partners::find_unlike_counts(told_with(roster_of_eight(waits), ring_of_eight(), rank_3_counts_thirty)));
   }

@@ -20,6 +20,7 @@ enum Function : std::uint16_t {
   kBarrier,
   kSendrecv,
   kRecv,
+  kProbe,
   kSend,
   kAllreduce,
   kIrecv,

@@ -273,5 +273,27 @@ TEST(StepFinder, RanksThatStartOtherRequestsInEachStageAgreeOnStages) {
   }
 }
 
+/// A master gives a task to whoever asks, now in turns and now not. That they took turns at first is by chance.
+TEST(StepFinder, WhoGivesToWhoeverAsksHasAStepForEachWhetherTheyTakeTurnsOrNot) {
+  constexpr int kTasks = 400;
+  const unsigned seed = any_seed();
+  std::mt19937 dice(seed);
+  for (int program = 0; program < 100; ++program) {
+    const int workers = 2 + int(dice() % 6), in_turns = int(dice() % kTasks);
+    Calls calls;
+    for (int task = 0; task < kTasks; ++task) {
+      const int worker = 1 + (task < in_turns ? task : int(dice() >> 1)) % workers;
+      calls.push_back(call(kProbe, 0x400000, task, kWhoeverComes));
+      calls.push_back(call(kRecv, 0x410000, task, peers_of(-1, worker)));
+      calls.push_back(call(kSend, 0x420000, task, peers_of(worker, -1)));
+    }
+    const std::map<int, Step> found = by_iteration(calls);
+    for (int task = kTasks / 2; task < kTasks - 1; ++task) {
+      ASSERT_TRUE(found.contains(task)) << "seed " << seed << ", program " << program << ", task " << task;
+      ASSERT_EQ(found.at(task), task) << "seed " << seed << ", program " << program;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace idlewave::mpi::habits

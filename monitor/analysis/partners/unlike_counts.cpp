@@ -104,10 +104,34 @@ class Lead {
   Step times_;
 };
 
+bool names(const wire::WaitPattern& pattern, Rank offset, Rank ranks) {
+  return std::ranges::any_of(pattern.from, [&](Rank from) { return (from - offset) % ranks == 0; });
+}
+
+bool waits_in_each_step(const Timeline& timeline, Rank rank, Rank other) {
+  const auto said = timeline.declared_waits(rank);
+  return said && std::ranges::all_of(said->cycle->steps, [&](const auto& step) {
+           return std::ranges::any_of(step, [&](std::uint32_t number) {
+             return names(said->patterns[number], other - rank, timeline.ranks());
+           });
+         });
+}
+
+/// A master takes as many steps as its workers together: some wait for it in each of theirs, and it not for all of these in each.
+bool is_master(const Timeline& timeline, Rank rank) {
+  int workers = 0, left_out = 0;
+  for (const Rank other : some_of(timeline.ranks())) {
+    if (other == rank || !waits_in_each_step(timeline, other, rank)) continue;
+    ++workers;
+    left_out += !waits_in_each_step(timeline, rank, other);
+  }
+  return workers > 1 && left_out > 0;
+}
+
 std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
   const Lane* lane = timeline.lane(rank);
   const auto said = timeline.declared_waits(rank);
-  if (!lane || !said) return std::nullopt;
+  if (!lane || !said || is_master(timeline, rank)) return std::nullopt;
   const Lead lead(*lane, rank, said->cycle->steps.size() + kStepsAhead);
   for (const Rank awaited : awaited_by(rank, *said, timeline.ranks())) {
     const Lane* other = awaited == rank ? nullptr : timeline.lane(awaited);
