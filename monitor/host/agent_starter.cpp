@@ -1,7 +1,6 @@
 #include "monitor/host/agent_starter.h"
 
 #include <fcntl.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,9 +44,8 @@ AgentStarter::AgentStarter(const std::string& folder, std::vector<std::string> c
       environment_(std::move(environment)),
       path_(folder + "/start.sock"),
       listener_(listen_at(path_)),
-      poll_(epoll_create1(EPOLL_CLOEXEC)),
       deposits_(in_foreground(command_), environment_) {
-  if (listener_ >= 0) watch(listener_);
+  if (listener_ >= 0) descriptors_.add(listener_);
 }
 
 AgentStarter::~AgentStarter() {
@@ -55,21 +53,15 @@ AgentStarter::~AgentStarter() {
     if (asker.agent && !asker.agent->exit_code()) kill(-asker.agent->pid(), SIGKILL);  // It has not begun in time.
     close(asker.fd);
   }
-  close(poll_);
   if (listener_ < 0) return;
   close(listener_);
   unlink(path_.c_str());
 }
 
-void AgentStarter::watch(int fd) const {
-  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-  epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event);
-}
-
 void AgentStarter::serve() {
   for (int fd = 0; listener_ >= 0 && (fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
     if (session::is_of_our_user(fd))
-      watch(askers_.emplace_back(Asker{.fd = fd, .agent = {}}).fd);
+      descriptors_.add(askers_.emplace_back(Asker{.fd = fd, .agent = {}}).fd);
     else
       close(fd);
   for (Asker& asker : askers_) asker.agent ? answer(asker) : hear(asker);
@@ -89,7 +81,7 @@ bool AgentStarter::has_told_what_is_left() {
 void AgentStarter::hear(Asker& asker) {
   Said said = hear_from(asker.fd);
   if (!said.is_there) return;
-  epoll_ctl(poll_, EPOLL_CTL_DEL, asker.fd, nullptr);  // If it goes before its answer that is nobody's news.
+  descriptors_.remove(asker.fd);  // If it goes before its answer that is nobody's news.
   if (said.deposit) hold(std::move(*said.deposit));
   const auto clocks = clocks_for(command_[0], said.text);
   if (clocks && !has_given_up(asker.fd)) asker.agent = started(*clocks);
@@ -100,8 +92,8 @@ void AgentStarter::hear(Asker& asker) {
 void AgentStarter::hold(Deposit deposit) {
   const int process = deposit.process.get(), agent = deposit.agent.get();
   if (!deposits_.take(std::move(deposit))) return;
-  watch(process);
-  watch(agent);
+  descriptors_.add(process);
+  descriptors_.add(agent);
 }
 
 std::optional<process::Program> AgentStarter::started(const std::string& clocks) const {

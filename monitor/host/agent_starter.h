@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "monitor/host/deposits.h"
+#include "monitor/host/descriptors.h"
 #include "monitor/process/program.h"
 
 namespace idlewave::host {
@@ -24,7 +25,9 @@ class AgentStarter {
   AgentStarter& operator=(const AgentStarter&) = delete;
   ~AgentStarter();
 
-  int fd() const { return poll_; }  ///< Readable when somebody asks. Where there is no socket ranks do it themselves.
+  int fd() const {
+    return descriptors_.fd();
+  }  ///< Readable when somebody asks. Where there is no socket ranks do it themselves.
   /// Takes those who ask, and answers those whose agent has begun. Now and then, and when fd() is readable or a child of
   /// ours has ended.
   void serve();
@@ -40,7 +43,6 @@ class AgentStarter {
     std::optional<process::Program> agent;
     bool is_done = false;
   };
-  void watch(int fd) const;
   void hear(Asker& asker);
   void answer(Asker& asker);
   void hold(Deposit deposit);
@@ -50,7 +52,7 @@ class AgentStarter {
   std::vector<std::string> environment_;
   std::string path_;
   int listener_ = -1;
-  int poll_ = -1;
+  Descriptors descriptors_;
   std::vector<Asker> askers_;
   Deposits deposits_;
 };

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 
 #include "monitor/host/agent_here.h"
 #include "monitor/host/agent_starter.h"
+#include "monitor/host/descriptors.h"
 #include "monitor/host/host_record.h"
 #include "monitor/host/kept_output.h"
 #include "monitor/host/launcher_words.h"
@@ -68,24 +68,6 @@ constexpr std::uint64_t kHistory = 64u << 20;
 std::string any_port_beside(const std::string& listen) {
   return listen.starts_with("tcp:") ? listen.substr(0, listen.rfind(':')) + ":*" : kAnyPort;
 }
-
-/// Several descriptors that poll as one.
-class Descriptors {
- public:
-  Descriptors() : fd_(epoll_create1(EPOLL_CLOEXEC)) {}
-  ~Descriptors() { close(fd_); }
-  Descriptors(const Descriptors&) = delete;
-  Descriptors& operator=(const Descriptors&) = delete;
-  void add(int fd) {
-    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-    epoll_ctl(fd_, EPOLL_CTL_ADD, fd, &event);
-  }
-  void remove(int fd) { epoll_ctl(fd_, EPOLL_CTL_DEL, fd, nullptr); }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// What would end us is for the program, and comes by the channel: the host goes when there is nothing left to do.
 void be_deaf() {
