@@ -49,8 +49,6 @@ std::string utc(std::int64_t unix_time_ns) {
   return text;
 }
 
-double to_seconds(Nanoseconds span) { return double(span.count()) / 1e9; }
-
 json describe(const std::string& path, const wire::FrameLogReader& reader, const Contents& contents,
               const ingest::EventCounts& counts, const timeline::Timeline& timeline,
               const analysis::session::Missing& missing) {
@@ -65,10 +63,10 @@ json describe(const std::string& path, const wire::FrameLogReader& reader, const
   object["command_line"] = header.command_line;
   object["program"] = timeline.program();
   object["ranks"] = timeline.ranks();
-  object["from_s"] = timeline.empty() ? json() : json(to_seconds(timeline.begin()));
+  object["from_s"] = timeline.empty() ? json() : json(wire::seconds(timeline.begin()));
   object["duration_s"] =
-      timeline.empty() ? json() : json(to_seconds(analysis::steps::run_end(timeline) - timeline.begin()));
-  object["received_s"] = to_seconds(contents.last);
+      timeline.empty() ? json() : json(wire::seconds(analysis::steps::run_end(timeline) - timeline.begin()));
+  object["received_s"] = wire::seconds(contents.last);
   object["frames"] = contents.received;
   object["commands"] = contents.sent;
   object["frame_bytes"] = contents.bytes;

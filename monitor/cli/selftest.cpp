@@ -29,9 +29,7 @@ struct Failure {
 };
 using Run = std::variant<Nanoseconds, Failure>;
 
-double in_seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
-double share(const Turn& turn) { return in_seconds(turn.watched) / in_seconds(turn.alone) - 1; }
+double share(const Turn& turn) { return wire::seconds(turn.watched) / wire::seconds(turn.alone) - 1; }
 
 Failure how_it_failed(const RunOptions& options, int code, const char* how) {
   return {code, fmt::format("{}: {}; it is measured only if it ends with 0",
@@ -79,8 +77,8 @@ Run run_watched(const RunOptions& options, int output_fd, ProgramSignals& signal
 int own_fd(int output_fd, int flags) { return output_fd >= 0 ? output_fd : open("/dev/null", flags | O_CLOEXEC); }
 
 std::string turn_in_words(std::size_t number, const Turn& turn) {
-  return fmt::format("{:4}  {:>9.3f} s {:>9.3f} s  {:>+8.2f} %", number, in_seconds(turn.alone),
-                     in_seconds(turn.watched), 100 * share(turn));
+  return fmt::format("{:4}  {:>9.3f} s {:>9.3f} s  {:>+8.2f} %", number, wire::seconds(turn.alone),
+                     wire::seconds(turn.watched), 100 * share(turn));
 }
 
 }  // namespace
@@ -109,7 +107,7 @@ std::string effect_in_words(std::span<const Turn> turns) {
 std::string effect_json(std::span<const Turn> turns) {
   support::Json list = support::Json::array();
   for (const Turn& turn : turns)
-    list.push_back({{"alone_s", in_seconds(turn.alone)}, {"watched_s", in_seconds(turn.watched)}});
+    list.push_back({{"alone_s", wire::seconds(turn.alone)}, {"watched_s", wire::seconds(turn.watched)}});
   const Effect effect = effect_of(turns);
   support::Json json = {{"turns", list}, {"difference", effect.difference}};
   json["difference_error"] = effect.error ? support::Json(*effect.error) : support::Json();

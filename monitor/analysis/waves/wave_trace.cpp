@@ -34,8 +34,6 @@ constexpr double kOfTheFront = 0.5;
 /// A front whose idle time has fallen to this share of its first has decayed.
 constexpr double kDecayed = 0.5;
 
-double in_seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 }  // namespace
 
 WaveTrace::WaveTrace(const timeline::Timeline& timeline, const partners::Partners& partners,
@@ -275,9 +273,9 @@ Estimate WaveTrace::ordinary_step(Rank hop, const WaveDirection& direction) cons
   std::vector<double> lengths;
   for (Step step = origin_.step - kOrdinarySteps * stride_; step < origin_.step; step += stride_) {
     const auto before = steps::step_course(timeline_, origin_.rank, step, origin_.begin);
-    if (before && before->over) lengths.push_back(in_seconds(before->own() + std::max(before->waited(), message)));
+    if (before && before->over) lengths.push_back(wire::seconds(before->own() + std::max(before->waited(), message)));
   }
-  if (lengths.empty()) return {.value = in_seconds(typical_step_), .error = {}, .points = 0};
+  if (lengths.empty()) return {.value = wire::seconds(typical_step_), .error = {}, .points = 0};
   return median_estimate(lengths);
 }
 
