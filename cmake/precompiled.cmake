@@ -32,9 +32,9 @@ function(idlewave_read_once target headers)
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
 endfunction()
 
-# idlewave_compile_soon(test_wire): with -O1. GCC takes a precompiled header that was read with -O2 for it, from 13 on only where these
+# idlewave_compile_quickly(test_wire): with -O1. GCC takes a precompiled header that was read with -O2 for it, from 13 on only where these
 # options of the processor, which come with -O2, are the same.
-function(idlewave_compile_soon target)
+function(idlewave_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   set(of_processor "")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|i.86" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
