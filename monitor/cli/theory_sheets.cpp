@@ -70,8 +70,17 @@ Answer idle_wave(GivenReader& given) {
 
 Answer overlap(GivenReader& given) {
   const double beta = given.number("beta"), inflation = given.number("inflation");
+  const double collectives = given.number("collectives");
+  // In units of the communication without noise.
+  const auto stretch = [&](double share, bool collective) {
+    return theory::Stretch{
+        .communication = share, .noise = share * (inflation - 1), .work = share * beta, .collective = collective};
+  };
+  const theory::Stretch program[] = {stretch(collectives, true), stretch(1 - collectives, false)};
+  const double speedup = theory::blocking_time(program, 0) / theory::overlapped_time(program, 0);
   return {{"bound_silent", theory::overlap_bound(beta), "largest speed-up without noise (eqs. 4, 5)"},
-          {"bound", theory::overlap_bound(beta, inflation), "the same where noise inflates communication (eqs. 6, 7)"}};
+          {"bound", theory::overlap_bound(beta, inflation), "the same where noise inflates communication (eqs. 6, 7)"},
+          {"speedup", speedup, "of this share of collectives, each beside its part of the work (eqs. 1, 2)"}};
 }
 
 Answer dependencies(GivenReader& given) {
@@ -255,10 +264,11 @@ Sheet sheet_of_idle_wave() {
 Sheet sheet_of_overlap() {
   return {"noise-bound",
           "overlap",
-          "widener-2016, eqs. 4 to 7",
+          "widener-2016, eqs. 1, 2, 4 to 7",
           "What nonblocking collectives can win at most",
           {{"beta", "4.37", "computation over communication", number("times", kLeast), "LULESH of Table 1"},
-           {"inflation", "1", "communication with noise over communication without", kTimesAsLong}},
+           {"inflation", "1", "communication with noise over communication without", kTimesAsLong},
+           {"collectives", "1", "of the communication; what is from point to point stays blocking", kShare}},
           overlap};
 }
 

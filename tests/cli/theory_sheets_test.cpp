@@ -24,8 +24,12 @@ double told(const std::string& name, const std::string& key, const Words& words 
 
 /// As printed in the papers.
 TEST(TheorySheets, HaveThePapersFigures) {
-  EXPECT_NEAR(told("noise-bound", "bound"), 1.23, 0.005);      // Table 1
-  EXPECT_NEAR(told("contention", "step_s"), 124.76e-3, 1e-5);  // Table II
+  EXPECT_NEAR(told("noise-bound", "bound"), 1.23, 0.005);    // Table 1
+  EXPECT_NEAR(told("noise-bound", "speedup"), 1.23, 0.005);  // which that program comes to
+  EXPECT_DOUBLE_EQ(told("noise-bound", "speedup", {{"collectives", "0.5"}}), 5.37 / (0.5 * 4.37 + 0.5 * 5.37));
+  EXPECT_DOUBLE_EQ(told("noise-bound", "speedup", {{"collectives", "0"}, {"inflation", "3"}}), 1);
+  EXPECT_DOUBLE_EQ(told("noise-bound", "speedup", {{"beta", "2"}, {"inflation", "2"}}), 2);  // section 4.1
+  EXPECT_NEAR(told("contention", "step_s"), 124.76e-3, 1e-5);                                // Table II
   EXPECT_NEAR(told("contention", "step_s", {{"memory", "1.71ms"}, {"network", "200us"}}), 1.75e-3, 1e-5);
   EXPECT_NEAR(told("accelerators", "step_by_speed_s"), 1.46e-3, 5e-6);  // section VI
   EXPECT_NEAR(told("spmv-balance", "flop_per_s"), 2.66e9, 5e6);         // section 3.1

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
-#include <span>
 #include <vector>
 
 #include "workloads/sim/simulator.h"
@@ -50,31 +49,6 @@ TEST(OverlapBound, IsTwoWhereNoiseInflatesCommunicationToTheLengthOfTheWork) {
   EXPECT_DOUBLE_EQ(overlap_bound(7.5, 7.5), 2);
   EXPECT_LT(overlap_bound(7.5, 7.4), 2);
   EXPECT_LT(overlap_bound(7.5, 7.6), 2);
-}
-
-/// One stretch of a process (Fig. 1): a blocking communication, and the work beside which it stands.
-struct Stretch {
-  double communication = 0;  ///< c_i
-  double noise = 0;          ///< n_i: by how much others who were late made that longer
-  double work = 0;           ///< W_i: with what noise of its own made that longer, checkpoints too
-  bool collective = true;    ///< Else from point to point, which stays blocking.
-};
-
-/// Eq. 1: a process's time to solution, with `last_work` W_k.
-double blocking_time(std::span<const Stretch> stretches, double last_work) {
-  double time = last_work;
-  for (const Stretch& each : stretches) time += each.communication + each.noise + each.work;
-  return time;
-}
-
-/// Eq. 2: the same where each collective overlaps with the work before it, and with nothing else.
-double overlapped_time(std::span<const Stretch> stretches, double last_work) {
-  double time = last_work;
-  for (const Stretch& each : stretches) {
-    const double communication = each.communication + each.noise;
-    time += each.collective ? std::max(communication, each.work) : communication + each.work;
-  }
-  return time;
 }
 
 TEST(OverlapBound, HoldsForEveryTraceOfEquations1And2) {
