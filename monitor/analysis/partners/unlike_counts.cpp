@@ -104,6 +104,7 @@ class Lead {
   Step times_;
 };
 
+/// It waits for the rank that is so far away, round the ring.
 bool names(const wire::WaitPattern& pattern, Rank offset, Rank ranks) {
   return std::ranges::any_of(pattern.from, [&](Rank from) { return (from - offset) % ranks == 0; });
 }
@@ -131,7 +132,7 @@ bool is_master(const Timeline& timeline, Rank rank) {
 std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
   const Lane* lane = timeline.lane(rank);
   const auto said = timeline.declared_waits(rank);
-  if (!lane || !said || is_master(timeline, rank)) return std::nullopt;
+  if (!lane || !said) return std::nullopt;
   const Lead lead(*lane, rank, said->cycle->steps.size() + kStepsAhead);
   for (const Rank awaited : awaited_by(rank, *said, timeline.ranks())) {
     const Lane* other = awaited == rank ? nullptr : timeline.lane(awaited);
@@ -139,6 +140,7 @@ std::optional<UnlikeCounts> find_ahead(const Timeline& timeline, Rank rank) {
     if (!other || !clock_error) continue;
     auto found = lead.over(*other, awaited, *clock_error);
     if (!found) continue;
+    if (is_master(timeline, rank)) return std::nullopt;
     found->is_awaited = true;
     return found;
   }

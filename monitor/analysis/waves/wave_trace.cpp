@@ -319,10 +319,11 @@ std::optional<TheorySpeed> WaveTrace::theory(const WaveDirection& direction) con
   if (farthest == 0 || !runs_along_a_line(direction, farthest)) return std::nullopt;
   const Estimate step = ordinary_step(farthest * direction.sign, direction);
   const double speed = theory::wave_speed(1, double(farthest), step.value, 0);
+  const bool has_error = step.error && step.value > 0;
   return TheorySpeed{.ranks_per_step = double(farthest),
                      .distance = double(farthest_partner()),
                      .ranks_per_s = speed,
-                     .error = step.error ? std::optional(speed * *step.error / step.value) : std::nullopt,
+                     .error = has_error ? std::optional(speed * *step.error / step.value) : std::nullopt,
                      .deviation = {}};
 }
 
